@@ -1,0 +1,1 @@
+//! The host loop of an agent, with its planners

@@ -1,0 +1,2 @@
+//! The aldgate binary.
+fn main() {}

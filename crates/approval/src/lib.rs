@@ -1,0 +1,1 @@
+//! What an approval binds, its states and the sealing of request states, without I/O

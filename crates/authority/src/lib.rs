@@ -1,0 +1,1 @@
+//! Registry, implied authority, Cedar policies and rulings, without I/O

@@ -1,0 +1,1 @@
+//! Canonical form, digests and locks of tool contracts, without I/O

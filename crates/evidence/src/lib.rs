@@ -1,0 +1,1 @@
+//! Evidence rows: intent before a call, outcome after it

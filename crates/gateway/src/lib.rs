@@ -1,0 +1,1 @@
+//! The journey of a governed call

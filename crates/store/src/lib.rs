@@ -1,0 +1,1 @@
+//! The embedded store: evidence rows and approvals in SQLite

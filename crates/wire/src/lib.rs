@@ -1,0 +1,1 @@
+//! MCP envelopes, headers, the body guard and results, without I/O

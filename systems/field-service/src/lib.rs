@@ -1,0 +1,1 @@
+//! The field-service system: ticket history, parts and manuals as MCP servers

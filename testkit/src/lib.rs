@@ -1,0 +1,1 @@
+//! Hostile and odd peers, and fakes shared by tests
