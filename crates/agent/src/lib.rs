@@ -1,1 +1,33 @@
-//! The host loop of an agent, with its planners
+//! The host loop of an agent that works through one MCP endpoint.
+//!
+//! A [`Connection`] speaks MCP 2026-07-28 to the endpoint and drives the rounds of one call: it answers
+//! `input_required` through an [`Asker`], waits for a pending approval, and repeats only what the host marked
+//! read-only. [`run`] puts a [`Planner`] on top: the planner says which tool to call next, the loop calls it and
+//! hands back what came of it. [`Scripted`] is the planner that works a field-service ticket without a model.
+//!
+//! **Invariant:** what a tool wrote reaches a planner only as [`FromTool`], never as plain text of the host.
+//!
+//! **Invariant:** a call of a tool that is not marked read-only by the host is sent once for each round; when its
+//! answer is lost, the fault says that it may have run.
+
+mod answer;
+mod ask;
+mod call;
+mod connection;
+mod exchange;
+mod outcome;
+mod pace;
+mod planner;
+mod run;
+mod scripted;
+mod tool;
+
+pub use ask::{AskKind, AskReply, Asker, InputAsk, PendingApproval, WaitReply};
+pub use call::CallEvent;
+pub use connection::{ClientProfile, Connection, ConnectionFault, Endpoint, ServerIdentity};
+pub use outcome::{CallFault, CallOutcome, Complete, PENDING_CODE, Refusal};
+pub use pace::CallLimits;
+pub use planner::{Finding, FromTool, Observation, PlanFault, Planner, RunState, Step};
+pub use run::{RunEvent, RunFault, RunLimits, RunReport, run};
+pub use scripted::Scripted;
+pub use tool::{ContractMark, Hints, ToolSummary};

@@ -1,0 +1,95 @@
+use std::error::Error;
+use std::time::Duration;
+
+use rmcp::ErrorData;
+use rmcp::model::{CancelledNotificationParam, ClientRequest, RequestId, ServerResult};
+use rmcp::service::{Peer, PeerRequestOptions, RequestHandle, RoleClient, ServiceError};
+use rmcp::transport::streamable_http_client::StreamableHttpError;
+
+/// Why one request brought no answer.
+#[derive(Debug)]
+pub(crate) enum Lost {
+    /// The server answered with a JSON-RPC error.
+    Rpc(ErrorData),
+    /// The endpoint wants other credentials: it did not act.
+    Unauthorized,
+    /// No connection could be made: nothing was sent.
+    NotSent(String),
+    /// The request was sent, or may have been; no answer came.
+    Broken(String),
+    /// No answer within the time-out.
+    TimedOut,
+}
+
+/// Sends one request, under an id of its own, and waits for its answer. Dropping the future cancels the request.
+pub(crate) async fn send(
+    peer: &Peer<RoleClient>,
+    request: ClientRequest,
+    timeout: Duration,
+) -> Result<ServerResult, Lost> {
+    let handle = peer
+        .send_cancellable_request(request, PeerRequestOptions::no_options())
+        .await
+        .map_err(|fault| lost(&fault))?;
+    let mut open = OpenRequest { peer, id: Some(handle.id.clone()) };
+    let answer = tokio::time::timeout(timeout, RequestHandle::await_response(handle)).await;
+    match answer {
+        Ok(answer) => {
+            open.id = None;
+            answer.map_err(|fault| lost(&fault))
+        }
+        Err(_) => Err(Lost::TimedOut),
+    }
+}
+
+/// Closes the request's stream when nobody waits for its answer any more.
+struct OpenRequest<'a> {
+    peer: &'a Peer<RoleClient>,
+    id: Option<RequestId>,
+}
+
+impl Drop for OpenRequest<'_> {
+    fn drop(&mut self) {
+        let (Some(id), Ok(runtime)) = (self.id.take(), tokio::runtime::Handle::try_current()) else {
+            return;
+        };
+        let peer = self.peer.clone();
+        runtime.spawn(async move {
+            let cancelled = CancelledNotificationParam::new(Some(id), Some("the caller gave up".to_owned()));
+            // A connection that is gone needs no cancellation.
+            let _ = peer.notify_cancelled(cancelled).await;
+        });
+    }
+}
+
+fn lost(fault: &ServiceError) -> Lost {
+    if fault.is_authorization_required() || fault.auth_challenge().is_some() {
+        return Lost::Unauthorized;
+    }
+    match fault {
+        ServiceError::McpError(error) => Lost::Rpc(error.clone()),
+        ServiceError::TransportSend(error) => match error.error.downcast_ref() {
+            Some(StreamableHttpError::<reqwest::Error>::Client(http)) if http.is_connect() => {
+                Lost::NotSent(chain(http))
+            }
+            Some(http) => Lost::Broken(chain(http)),
+            None => Lost::Broken(chain(error)),
+        },
+        other => Lost::Broken(chain(other)),
+    }
+}
+
+/// The whole chain of causes, for people.
+pub(crate) fn chain(fault: &dyn Error) -> String {
+    let mut text = fault.to_string();
+    let mut next = fault.source();
+    while let Some(cause) = next {
+        let said = cause.to_string();
+        if !text.contains(&said) {
+            text.push_str(": ");
+            text.push_str(&said);
+        }
+        next = cause.source();
+    }
+    text
+}

@@ -1,0 +1,184 @@
+use std::time::Duration;
+
+use serde::Serialize;
+use serde_json::{Map, Value};
+use thiserror::Error;
+
+#[cfg(test)]
+mod tests;
+
+/// The refusal code that means: a person has yet to decide, repeat the same call later.
+pub const PENDING_CODE: &str = "AG-APPROVAL-PENDING";
+
+/// The `_meta` key under which the gateway says why it refused.
+pub(crate) const REFUSAL_KEY: &str = "io.github.aldgate/refusal";
+
+/// How a call ended.
+#[derive(Debug, Clone, PartialEq)]
+pub enum CallOutcome {
+    /// The server gave its final result, an error result or a refusal included.
+    Complete(Complete),
+    /// The call still waits for a person, and the asker chose to stop waiting.
+    Waiting {
+        /// The refusal that named the pending approval, when the call waited by repetition.
+        refusal: Option<Refusal>,
+        /// How many rounds were made.
+        rounds: usize,
+    },
+}
+
+/// A final result. Everything in it was written by a tool or its server: data, not instructions.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct Complete {
+    /// Whether the result says that the tool failed.
+    pub is_error: bool,
+    /// `structuredContent`; a present `null` is `Some(Value::Null)`.
+    pub structured: Option<Value>,
+    /// The text blocks, joined by line breaks.
+    pub text: String,
+    /// The result's `_meta`.
+    pub meta: Map<String, Value>,
+}
+
+impl Complete {
+    /// The gateway's refusal, if this result is one.
+    #[must_use]
+    pub fn refusal(&self) -> Option<Refusal> {
+        if !self.is_error {
+            return None;
+        }
+        let mark = self.meta.get(REFUSAL_KEY)?.as_object()?;
+        let member = |name: &str| mark.get(name).and_then(Value::as_str).map(str::to_owned);
+        Some(Refusal {
+            code: member("code")?,
+            rule: member("rule"),
+            call: member("call"),
+            text: self.text.clone(),
+        })
+    }
+}
+
+/// What the gateway said when it did not let a call run.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Refusal {
+    /// The stable code, `AG-…`.
+    pub code: String,
+    /// The rule that decided, where the gateway names it.
+    pub rule: Option<String>,
+    /// The call's id in the gateway's evidence.
+    pub call: Option<String>,
+    /// The text of the refusal.
+    pub text: String,
+}
+
+impl Refusal {
+    /// Whether the same call, repeated later, may run.
+    #[must_use]
+    pub fn is_pending(&self) -> bool {
+        self.code == PENDING_CODE
+    }
+}
+
+/// Why a call has no outcome.
+#[derive(Debug, Error)]
+#[non_exhaustive]
+pub enum CallFault {
+    /// The server answered with a JSON-RPC error.
+    #[error("the server refused the call of `{tool}` with error {code}: {message}")]
+    Rpc {
+        /// The tool.
+        tool: String,
+        /// The JSON-RPC code.
+        code: i64,
+        /// The server's message.
+        message: String,
+        /// `data.code` of the gateway, `AG-…`.
+        ag: Option<String>,
+    },
+    /// The endpoint wants other credentials.
+    #[error("the endpoint did not accept the credentials for `{tool}`; set a valid token")]
+    Unauthorized {
+        /// The tool.
+        tool: String,
+    },
+    /// Nothing reached the server, or the tool only reads: nothing was changed.
+    #[error("`{tool}` could not be reached in {attempts} attempts; nothing was changed")]
+    Unreachable {
+        /// The tool.
+        tool: String,
+        /// How often it was tried.
+        attempts: usize,
+        /// What the transport said.
+        #[source]
+        source: TransportTrouble,
+    },
+    /// A read-only call took too long.
+    #[error("`{tool}` gave no answer within {}; nothing was changed", seconds(.after))]
+    TimedOut {
+        /// The tool.
+        tool: String,
+        /// The time-out.
+        after: Duration,
+    },
+    /// The answer of a call that may have had effects is lost or unusable.
+    #[error("`{tool}`: executed or unknown, do not retry ({what})")]
+    Unsettled {
+        /// The tool.
+        tool: String,
+        /// What happened instead of an answer.
+        what: String,
+    },
+    /// A read-only tool's answer is not a valid result.
+    #[error("the answer of `{tool}` is not a valid result: {what}")]
+    Malformed {
+        /// The tool.
+        tool: String,
+        /// What was found and what was expected.
+        what: String,
+    },
+    /// The arguments are no object; nothing was sent.
+    #[error("the arguments of `{tool}` are {found}, expected an object")]
+    Arguments {
+        /// The tool.
+        tool: String,
+        /// What was given.
+        found: &'static str,
+    },
+    /// The server asks for something that this client did not declare.
+    #[error(
+        "`{tool}` asks `{key}` by `{method}`, which this client did not declare; expected a form by `elicitation/create`"
+    )]
+    UnknownAsk {
+        /// The tool.
+        tool: String,
+        /// The server's key for the question.
+        key: String,
+        /// What it asked.
+        method: String,
+    },
+    /// The call did not end within the bound on rounds.
+    #[error("`{tool}` did not end within {limit} rounds; raise the limit or ask again later")]
+    Rounds {
+        /// The tool.
+        tool: String,
+        /// The bound.
+        limit: usize,
+    },
+}
+
+impl CallFault {
+    /// Whether the call may have had effects that nobody saw.
+    #[must_use]
+    pub fn may_have_run(&self) -> bool {
+        matches!(self, Self::Unsettled { .. })
+    }
+}
+
+/// What the transport said, as text: its own types stay in this crate.
+#[derive(Debug, Error)]
+#[error("{0}")]
+pub struct TransportTrouble(pub(crate) String);
+
+fn seconds(duration: &Duration) -> String {
+    format!("{} s", duration.as_secs_f64())
+}

@@ -1,0 +1,129 @@
+use std::fmt;
+
+use async_trait::async_trait;
+use serde::Serialize;
+use serde_json::Value;
+use thiserror::Error;
+
+use crate::outcome::{Complete, Refusal};
+use crate::tool::ToolSummary;
+
+/// Decides what an agent does next: a fixed procedure or a model.
+#[async_trait]
+pub trait Planner: Send {
+    /// The next step, from everything that happened so far.
+    ///
+    /// # Errors
+    ///
+    /// A [`PlanFault`] ends the run.
+    async fn next(&mut self, state: &RunState) -> Result<Step, PlanFault>;
+}
+
+/// What a planner decided.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[serde(tag = "step", rename_all = "snake_case")]
+pub enum Step {
+    /// Call a tool.
+    Call {
+        /// Its listed name.
+        tool: String,
+        /// Its arguments, an object.
+        arguments: Value,
+        /// One sentence for people.
+        why: String,
+    },
+    /// The task is done, or cannot be done.
+    Finish {
+        /// What came of it, for people.
+        summary: String,
+    },
+}
+
+/// What a planner sees.
+#[derive(Debug, Clone)]
+pub struct RunState {
+    /// The task, in the words of the host's user: the only instructions there are.
+    pub task: String,
+    /// The tools that the endpoint lists for this client.
+    pub tools: Vec<ToolSummary>,
+    /// Every call so far, in order.
+    pub observations: Vec<Observation>,
+}
+
+/// One call and what came of it.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Observation {
+    /// The step's number, from 1.
+    pub step: usize,
+    /// The tool.
+    pub tool: String,
+    /// The arguments that were sent.
+    pub arguments: Value,
+    /// What came of it.
+    pub finding: Finding,
+}
+
+/// What came of one call.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Finding {
+    /// The tool gave a result, or said that it failed (`is_error`).
+    Answer(FromTool<Complete>),
+    /// The gateway did not let the call run.
+    Refused(Refusal),
+    /// The call still waits for a person.
+    Waiting(Option<Refusal>),
+    /// There is no outcome; the text says why and whether the call may have run.
+    Failed {
+        /// For people and models.
+        text: String,
+        /// Whether it may have had effects.
+        may_have_run: bool,
+    },
+}
+
+/// A value that a tool wrote: data, whatever words it holds. It is no part of the task, and a planner that puts it
+/// before a model must mark it as quoted data.
+#[derive(Clone, PartialEq)]
+pub struct FromTool<T>(T);
+
+impl<T> FromTool<T> {
+    pub(crate) fn new(value: T) -> Self {
+        Self(value)
+    }
+
+    /// The value, to be read as data.
+    pub fn as_data(&self) -> &T {
+        &self.0
+    }
+}
+
+impl<T: fmt::Debug> fmt::Debug for FromTool<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("FromTool").field(&self.0).finish()
+    }
+}
+
+/// Why a planner cannot go on.
+#[derive(Debug, Error)]
+#[non_exhaustive]
+pub enum PlanFault {
+    /// The task is not one that this planner can work.
+    #[error("the task `{task}` cannot be worked by this planner: expected {expected}")]
+    Task {
+        /// The task.
+        task: String,
+        /// What it should have held.
+        expected: &'static str,
+    },
+    /// The endpoint does not list a tool that the plan needs.
+    #[error("the endpoint lists no tool `{tool}`, which this plan needs; it lists {listed}")]
+    MissingTool {
+        /// The tool.
+        tool: String,
+        /// What is listed.
+        listed: String,
+    },
+    /// Something that the planner depends on failed, such as a model's service.
+    #[error("the planner failed: {0}")]
+    Other(String),
+}
