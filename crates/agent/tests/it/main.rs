@@ -1,0 +1,9 @@
+//! The agent against servers that speak raw MCP 2026-07-28.
+#![expect(clippy::unwrap_used, clippy::indexing_slicing, clippy::panic, reason = "tests")]
+
+mod asking;
+mod connecting;
+mod fake;
+mod pending;
+mod retrying;
+mod running;

@@ -1,0 +1,59 @@
+use std::collections::HashSet;
+
+use aldgate_agent::{CallFault, CallLimits, CallOutcome, ClientProfile, Connection};
+use serde_json::json;
+
+use crate::fake::{Fake, Scripted, done, never, quick, refusal};
+
+const SILENT: ClientProfile = ClientProfile { declare_form: false, declare_url: false };
+
+#[tokio::test]
+async fn a_pending_approval_is_waited_for_by_repeating_the_same_call() {
+    let fake = Fake::start(|n, _| if n < 4 { refusal("AG-APPROVAL-PENDING") } else { done("ordered") }).await;
+    let asker = Scripted::new(never);
+    let outcome = fake.connect_as(SILENT).await.call("order", json!({"q": 1}), &asker).await.unwrap();
+    assert!(
+        matches!(&outcome, CallOutcome::Complete(complete) if complete.text == "ordered" && !complete.is_error)
+    );
+    let calls = fake.calls();
+    assert_eq!((calls.len(), *asker.waits.lock().unwrap()), (4, 3));
+    assert_eq!(calls.iter().map(|call| call.id.to_string()).collect::<HashSet<_>>().len(), 4);
+    assert!(
+        calls
+            .iter()
+            .all(|call| call.params["arguments"] == json!({"q": 1})
+                && call.params.get("requestState").is_none())
+    );
+}
+
+#[tokio::test]
+async fn the_asker_can_stop_waiting() {
+    let fake = Fake::start(|_, _| refusal("AG-APPROVAL-PENDING")).await;
+    let asker = Scripted::new(never).with_patience(2);
+    let outcome = fake.connect_as(SILENT).await.call("order", json!({}), &asker).await.unwrap();
+    let CallOutcome::Waiting { refusal: Some(refusal), rounds: 3 } = outcome else { panic!("{outcome:?}") };
+    assert_eq!(refusal.call.as_deref(), Some("c-1"));
+    assert_eq!(fake.calls().len(), 3);
+}
+
+#[tokio::test]
+async fn waiting_is_bounded() {
+    let fake = Fake::start(|_, _| refusal("AG-APPROVAL-PENDING")).await;
+    let limits = CallLimits { max_rounds: 6, ..quick() };
+    let connection = Connection::open_with(&fake.endpoint(), SILENT, limits).await.unwrap();
+    let fault = connection.call("order", json!({}), &Scripted::new(never)).await.unwrap_err();
+    assert!(matches!(fault, CallFault::Rounds { limit: 6, .. }), "{fault:?}");
+    assert_eq!(fake.calls().len(), 6);
+}
+
+#[tokio::test]
+async fn any_other_refusal_is_an_outcome_at_once() {
+    for code in ["AG-PROHIBITED", "AG-APPROVAL-DENIED", "ag-approval-pending"] {
+        let fake = Fake::start(move |_, _| refusal(code)).await;
+        let outcome = fake.connect().await.call("order", json!({}), &Scripted::new(never)).await.unwrap();
+        let CallOutcome::Complete(complete) = outcome else { panic!("{outcome:?}") };
+        let refusal = complete.refusal().unwrap();
+        assert_eq!((refusal.code.as_str(), refusal.rule.as_deref()), (code, Some("registry")));
+        assert_eq!(fake.calls().len(), 1);
+    }
+}

@@ -1,0 +1,92 @@
+use std::collections::VecDeque;
+use std::sync::Mutex;
+
+use aldgate_agent::{Finding, PlanFault, Planner, RunEvent, RunFault, RunLimits, RunState, Step, run};
+use async_trait::async_trait;
+use serde_json::json;
+
+use crate::fake::{Fake, Reply, Scripted, accept, done, form, never, refusal};
+
+/// Makes the given calls and finishes with what it saw last.
+struct Fixed(VecDeque<&'static str>);
+
+#[async_trait]
+impl Planner for Fixed {
+    async fn next(&mut self, state: &RunState) -> Result<Step, PlanFault> {
+        Ok(match self.0.pop_front() {
+            Some(tool) => Step::Call { tool: tool.to_owned(), arguments: json!({}), why: "test".to_owned() },
+            None => Step::Finish { summary: format!("{} calls", state.observations.len()) },
+        })
+    }
+}
+
+#[tokio::test]
+async fn a_run_hands_every_outcome_to_the_planner_and_tells_of_each() {
+    let fake = Fake::start(|n, _| match n {
+        1 => done("found"),
+        2 => form(Some("s")),
+        3 => done("ordered"),
+        4 => refusal("AG-PROHIBITED"),
+        _ => Reply::Break,
+    })
+    .await;
+    let connection = fake.connect().await;
+    let told = Mutex::new(Vec::new());
+    let observer = |event: RunEvent| told.lock().unwrap().push(serde_json::to_value(event).unwrap());
+    let mut planner = Fixed(VecDeque::from(["look", "order", "order", "order"]));
+    let report =
+        run(&connection, &mut planner, "work", &Scripted::new(accept), observer, RunLimits::default())
+            .await
+            .unwrap();
+    assert_eq!(report.summary, "4 calls");
+    assert_eq!(report.refusals().count(), 1);
+    assert!(
+        matches!(&report.observations[0].finding, Finding::Answer(answer) if answer.as_data().text == "found")
+    );
+    assert!(matches!(&report.observations[3].finding, Finding::Failed { may_have_run: true, .. }));
+    let told = told.into_inner().unwrap();
+    let names: Vec<_> = told.iter().map(|event| event["event"].as_str().unwrap()).collect();
+    assert_eq!(
+        names,
+        [
+            "connected",
+            "listed",
+            "planned",
+            "result",
+            "planned",
+            "asked",
+            "result",
+            "planned",
+            "refusal",
+            "planned",
+            "failed",
+            "finished"
+        ]
+    );
+    assert_eq!(told[8]["code"], "AG-PROHIBITED");
+    assert_eq!((&told[5]["key"], &told[5]["reply"]), (&json!("k"), &json!("accept")));
+}
+
+#[tokio::test]
+async fn steps_are_bounded() {
+    let fake = Fake::start(|_, _| done("")).await;
+    let connection = fake.connect().await;
+    let mut planner = Fixed(VecDeque::from(["look"; 9]));
+    let fault =
+        run(&connection, &mut planner, "t", &Scripted::new(never), |_| (), RunLimits { max_steps: 3 })
+            .await
+            .unwrap_err();
+    assert!(matches!(fault, RunFault::Steps { limit: 3 }), "{fault:?}");
+    assert_eq!(fake.calls().len(), 3);
+}
+
+#[tokio::test]
+async fn lost_credentials_end_the_run() {
+    let fake = Fake::start(|_, _| Reply::Status(401)).await;
+    let connection = fake.connect().await;
+    let mut planner = Fixed(VecDeque::from(["look", "look"]));
+    let fault = run(&connection, &mut planner, "t", &Scripted::new(never), |_| (), RunLimits::default())
+        .await
+        .unwrap_err();
+    assert!(matches!(fault, RunFault::Call { step: 1, .. }), "{fault:?}");
+}
