@@ -1,6 +1,10 @@
 use std::collections::HashSet;
+use std::time::Duration;
 
-use aldgate_agent::{AskReply, CallFault, CallLimits, CallOutcome, ClientProfile, Connection};
+use aldgate_agent::{
+    AskReply, Asker, CallFault, CallLimits, CallOutcome, ClientProfile, Connection, InputAsk,
+};
+use async_trait::async_trait;
 use serde_json::json;
 
 use crate::fake::{Fake, Reply, Scripted, accept, done, form, never, quick};
@@ -143,4 +147,23 @@ async fn a_form_that_the_library_cannot_type_still_reaches_the_asker() {
     let outcome = fake.connect().await.call("order", json!({}), &asker).await.unwrap();
     assert!(matches!(outcome, CallOutcome::Complete(_)));
     assert_eq!(asker.asked.lock().unwrap().len(), 1);
+}
+
+struct Slow(Duration);
+
+#[async_trait]
+impl Asker for Slow {
+    async fn answer(&self, ask: InputAsk) -> AskReply {
+        tokio::time::sleep(self.0).await;
+        accept(&ask)
+    }
+}
+
+#[tokio::test]
+async fn a_person_who_thinks_longer_than_the_time_out_is_waited_for() {
+    let fake = Fake::start(|n, _| if n == 1 { form(None) } else { done("ordered") }).await;
+    let limits = CallLimits { timeout: Duration::from_secs(2), ..quick() };
+    let connection = Connection::open_with(&fake.endpoint(), ClientProfile::default(), limits).await.unwrap();
+    let outcome = connection.call("order", json!({}), &Slow(Duration::from_millis(2200))).await.unwrap();
+    assert!(matches!(&outcome, CallOutcome::Complete(complete) if complete.text == "ordered"));
 }

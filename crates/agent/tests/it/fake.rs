@@ -12,6 +12,7 @@ use axum::http::{HeaderMap, Response, StatusCode};
 use axum::routing::post;
 use bytes::Bytes;
 use serde_json::{Map, Value, json};
+use tokio::sync::Notify;
 
 /// What the fake does with one request.
 pub(crate) enum Reply {
@@ -38,11 +39,16 @@ type Script = dyn Fn(usize, &Seen) -> Reply + Send + Sync;
 pub(crate) struct Fake {
     pub(crate) url: String,
     calls: Arc<Mutex<Vec<Seen>>>,
+    /// Told when a call begins to hang, and when its client has gone.
+    pub(crate) hanging: Arc<Notify>,
+    pub(crate) abandoned: Arc<Notify>,
     task: tokio::task::JoinHandle<()>,
 }
 
 struct Inner {
     calls: Arc<Mutex<Vec<Seen>>>,
+    hanging: Arc<Notify>,
+    abandoned: Arc<Notify>,
     pages: Vec<Value>,
     script: Box<Script>,
 }
@@ -58,12 +64,19 @@ impl Fake {
         script: impl Fn(usize, &Seen) -> Reply + Send + Sync + 'static,
     ) -> Self {
         let calls = Arc::new(Mutex::new(Vec::new()));
-        let inner = Arc::new(Inner { calls: calls.clone(), pages, script: Box::new(script) });
+        let (hanging, abandoned) = (Arc::new(Notify::new()), Arc::new(Notify::new()));
+        let inner = Arc::new(Inner {
+            calls: calls.clone(),
+            hanging: hanging.clone(),
+            abandoned: abandoned.clone(),
+            pages,
+            script: Box::new(script),
+        });
         let app = Router::new().route("/mcp", post(answer)).with_state(inner);
         let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
         let url = format!("http://{}/mcp", listener.local_addr().unwrap());
         let task = tokio::spawn(async move { axum::serve(listener, app).await.unwrap() });
-        Self { url, calls, task }
+        Self { url, calls, hanging, abandoned, task }
     }
 
     pub(crate) fn endpoint(&self) -> Endpoint {
@@ -191,7 +204,19 @@ async fn answer(State(inner): State<Arc<Inner>>, headers: HeaderMap, body: Bytes
                 .body(Body::from_stream(futures::stream::iter(pieces)))
                 .unwrap()
         }
-        Reply::Hang => std::future::pending().await,
+        Reply::Hang => {
+            let _gone = TellWhenDropped(inner.abandoned.clone());
+            inner.hanging.notify_one();
+            std::future::pending().await
+        }
+    }
+}
+
+struct TellWhenDropped(Arc<Notify>);
+
+impl Drop for TellWhenDropped {
+    fn drop(&mut self) {
+        self.0.notify_one();
     }
 }
 

@@ -80,7 +80,7 @@ async fn a_call_that_could_not_be_sent_is_not_called_executed() {
 #[tokio::test]
 async fn a_time_out_is_unsettled_unless_the_tool_only_reads() {
     let fake = Fake::start(|_, _| Reply::Hang).await;
-    let limits = CallLimits { timeout: Duration::from_millis(300), ..quick() };
+    let limits = CallLimits { timeout: Duration::from_secs(2), ..quick() };
     let connection = Connection::open_with(&fake.endpoint(), ClientProfile::default(), limits).await.unwrap();
     connection.tools().await.unwrap();
     let reading = connection.call("look", json!({}), &Scripted::new(never)).await.unwrap_err();
@@ -122,4 +122,17 @@ async fn arguments_that_are_no_object_are_not_sent() {
     let fault = fake.connect().await.call("look", json!([1]), &Scripted::new(never)).await.unwrap_err();
     assert!(matches!(fault, CallFault::Arguments { found: "an array", .. }));
     assert_eq!(fake.calls().len(), 0);
+}
+
+#[tokio::test]
+async fn dropping_a_call_closes_its_request() {
+    let fake = Fake::start(|_, _| Reply::Hang).await;
+    let connection = fake.connect().await;
+    let asker = Scripted::new(never);
+    tokio::select! {
+        outcome = connection.call("order", json!({}), &asker) => panic!("a call that hangs ended: {outcome:?}"),
+        () = fake.hanging.notified() => {}
+    }
+    let gone = tokio::time::timeout(Duration::from_secs(30), fake.abandoned.notified()).await;
+    assert!(gone.is_ok(), "the server still waits for a client that gave up");
 }
