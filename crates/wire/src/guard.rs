@@ -29,7 +29,7 @@ impl Default for Limits {
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum GuardFault {
     /// The body is larger than the limit.
-    #[error("the body has {found} bytes, more than the limit of {limit}; send less in one message")]
+    #[error("the JSON has {found} bytes, more than the limit of {limit}; send less in one message")]
     TooLarge {
         /// Bytes found.
         found: usize,
@@ -37,16 +37,16 @@ pub enum GuardFault {
         limit: usize,
     },
     /// The body is not UTF-8.
-    #[error("the body is not UTF-8 at byte {at}; encode it as UTF-8")]
+    #[error("the JSON is not UTF-8 at byte {at}; encode it as UTF-8")]
     NotUtf8 {
         /// Where the first bad byte is.
         at: usize,
     },
     /// The body begins with a byte order mark (RFC 8259 §8.1).
-    #[error("the body begins with a byte order mark, which JSON does not allow; leave it out")]
+    #[error("the JSON begins with a byte order mark, which JSON does not allow; leave it out")]
     ByteOrderMark,
     /// The body is not JSON.
-    #[error("the body is not JSON: expected {expected} at byte {at}")]
+    #[error("not JSON: expected {expected} at byte {at}")]
     Syntax {
         /// Where.
         at: usize,
@@ -87,11 +87,28 @@ pub enum GuardFault {
         at: usize,
     },
     /// Something follows the value.
-    #[error("expected the end of the body at byte {at}; send one JSON value")]
+    #[error("expected nothing more at byte {at}; send one JSON value")]
     TrailingData {
         /// Where it begins.
         at: usize,
     },
+}
+
+impl GuardFault {
+    /// Where in the text the fault is, in bytes; `None` for a fault of the whole.
+    pub const fn at(&self) -> Option<usize> {
+        match self {
+            Self::TooLarge { .. } => None,
+            Self::ByteOrderMark => Some(0),
+            Self::NotUtf8 { at }
+            | Self::Syntax { at, .. }
+            | Self::TooDeep { at, .. }
+            | Self::DuplicateKey { at, .. }
+            | Self::LoneSurrogate { at }
+            | Self::InexactNumber { at, .. }
+            | Self::TrailingData { at } => Some(*at),
+        }
+    }
 }
 
 /// Checks a body that a client sent, all of it.

@@ -1,0 +1,105 @@
+#[cfg(test)]
+mod tests;
+
+use std::collections::BTreeMap;
+
+use aldgate_wire::guard::{self, GuardFault, Limits};
+use serde_json::{Map, Number, Value};
+
+use crate::digest::Digest;
+
+/// How a definition is recognised.
+///
+/// RFC 8785 reads every number as an `f64`, so two definitions that differ only in integers above 2^53 may have one
+/// canonical form; the digest of the raw bytes tells them apart.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub struct Fingerprint {
+    /// Of the canonical form (RFC 8785): the same for every order of keys, white space, and spelling of values.
+    pub jcs: Digest,
+    /// Of the bytes as they are.
+    pub raw: Digest,
+}
+
+/// A definition that has no canonical form.
+#[derive(Debug, thiserror::Error)]
+pub enum CanonicalFault {
+    /// Two readers could see two definitions in the text: see [`guard::check`].
+    #[error("the definition cannot be read without doubt")]
+    Ambiguous(#[source] GuardFault),
+    /// The text is no object.
+    #[error("a definition must be a JSON object")]
+    NotObject,
+    /// The canonical form cannot be made.
+    #[error("the definition has no canonical form")]
+    NoForm(#[source] serde_json::Error),
+}
+
+/// The most bytes and depth of one definition.
+pub(crate) const LIMITS: Limits = Limits { max_bytes: 1 << 20, max_depth: 64 };
+
+/// The canonical form of a whole definition, RFC 8785.
+///
+/// # Errors
+/// A text that is not one JSON object, that repeats a key, holds half a surrogate pair or a number that is not exact in
+/// 64 bits, or is larger than 1 MiB or deeper than 64.
+pub fn canonical(definition: &str) -> Result<String, CanonicalFault> {
+    form(&Value::Object(parse(definition)?))
+}
+
+/// The digests of a whole definition.
+///
+/// # Errors
+/// As [`canonical`].
+pub fn fingerprint(definition: &str) -> Result<Fingerprint, CanonicalFault> {
+    Ok(Fingerprint { jcs: Digest::of(canonical(definition)?), raw: Digest::of(definition) })
+}
+
+/// The digest of the canonical form of each member of a definition, so that a change can be named.
+///
+/// # Errors
+/// As [`canonical`].
+pub fn field_digests(definition: &str) -> Result<BTreeMap<String, Digest>, CanonicalFault> {
+    parse(definition)?.into_iter().map(|(name, value)| Ok((name, Digest::of(form(&value)?)))).collect()
+}
+
+/// The members of a definition, once the guard has let it pass.
+pub(crate) fn parse(definition: &str) -> Result<Map<String, Value>, CanonicalFault> {
+    guard::check(definition.as_bytes(), &LIMITS).map_err(CanonicalFault::Ambiguous)?;
+    match serde_json::from_str(definition) {
+        Ok(Value::Object(members)) => Ok(members),
+        Ok(_) => Err(CanonicalFault::NotObject),
+        Err(e) => Err(CanonicalFault::NoForm(e)),
+    }
+}
+
+fn form(value: &Value) -> Result<String, CanonicalFault> {
+    serde_json_canonicalizer::to_string(value).map_err(CanonicalFault::NoForm)
+}
+
+/// Whether two values mean the same, integers above 2^53 told apart. The guard bounds the depth.
+pub(crate) fn same_value(a: &Value, b: &Value) -> bool {
+    match (a, b) {
+        (Value::Object(a), Value::Object(b)) => {
+            a.len() == b.len()
+                && a.iter().all(|(key, value)| b.get(key).is_some_and(|other| same_value(value, other)))
+        }
+        (Value::Array(a), Value::Array(b)) => {
+            a.len() == b.len() && a.iter().zip(b).all(|(a, b)| same_value(a, b))
+        }
+        (Value::Number(a), Value::Number(b)) => match (whole(a), whole(b)) {
+            (None, None) => a.as_f64() == b.as_f64(),
+            (a, b) => a == b,
+        },
+        _ => a == b,
+    }
+}
+
+/// The exact value of a whole number below 2^100, however it is spelled.
+fn whole(number: &Number) -> Option<i128> {
+    if let Some(value) = number.as_i128() {
+        return Some(value);
+    }
+    let value = number.as_f64()?;
+    #[expect(clippy::cast_possible_truncation, reason = "the value is whole and below 2^100")]
+    (value.fract() == 0.0 && value.abs() < 2f64.powi(100)).then_some(value as i128)
+}
