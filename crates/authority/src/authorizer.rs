@@ -1,0 +1,173 @@
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use cedar_policy::{Context, Decision, Entities, EntityUid, Request};
+use thiserror::Error;
+
+use crate::action::{Action, Target};
+use crate::check::ToolContract;
+use crate::entity::{self, EngineFault, Types};
+use crate::policy::{Policy, PolicySet};
+use crate::principal::Principal;
+use crate::registry::{self, Entry, Registry};
+use crate::shape::Shape;
+use crate::slice::{self, Slice};
+
+/// Rules calls by registry and policies. Built once for each snapshot of the configuration.
+#[derive(Debug)]
+pub struct Authorizer {
+    pub(crate) types: Types,
+    pub(crate) registry: Registry,
+    pub(crate) policies: PolicySet,
+    pub(crate) gateway: Vec<Arc<Policy>>,
+    shapes: BTreeMap<String, Shape>,
+    slices: BTreeMap<String, Arc<Slice>>,
+    cedar: cedar_policy::Authorizer,
+}
+
+/// Why an authorizer could not be built.
+#[derive(Debug, Error)]
+pub enum AuthorizerFault {
+    /// Cedar refused a part that it should accept.
+    #[error(
+        "`{what}` of `{subject}` was refused by the policy engine; report it with the policies that show it"
+    )]
+    Cedar {
+        /// The part.
+        what: &'static str,
+        /// The tool, or what else it is about.
+        subject: String,
+        /// What Cedar said.
+        source: EngineFault,
+    },
+}
+
+/// What Cedar answered.
+pub(crate) struct Answered {
+    pub(crate) allowed: bool,
+    pub(crate) deciding: Vec<String>,
+    /// Policies that could not be evaluated, with why.
+    pub(crate) faults: Vec<(String, String)>,
+}
+
+impl AuthorizerFault {
+    pub(crate) fn cedar(what: &'static str, subject: &str, source: EngineFault) -> Self {
+        Self::Cedar { what, subject: subject.to_owned(), source }
+    }
+}
+
+impl Authorizer {
+    /// An authorizer of this registry and these policies, which are sliced for each registered tool.
+    ///
+    /// # Errors
+    /// Only where Cedar refuses what it parsed before.
+    pub fn new(registry: Registry, policies: PolicySet) -> Result<Self, AuthorizerFault> {
+        let types = Types::new().map_err(|source| AuthorizerFault::cedar("types", "aldgate", source))?;
+        let mut authorizer = Self {
+            gateway: slice::of_gateway(&types, &policies),
+            types,
+            registry,
+            policies,
+            shapes: BTreeMap::new(),
+            slices: BTreeMap::new(),
+            cedar: cedar_policy::Authorizer::new(),
+        };
+        authorizer.rebuild()?;
+        Ok(authorizer)
+    }
+
+    /// The authorizer with the types that the pinned contracts give to arguments.
+    ///
+    /// With them a `number` is a decimal and an `integer` a long however a client writes it. Without them
+    /// `5` is a long and `5.0` a decimal, and a policy that expects the other refuses the call.
+    ///
+    /// # Errors
+    /// As [`Authorizer::new`].
+    pub fn with_contracts(mut self, contracts: &[ToolContract<'_>]) -> Result<Self, AuthorizerFault> {
+        for contract in contracts {
+            if let Some(key) = registry::key(contract.upstream, contract.tool) {
+                self.shapes.insert(key, Shape::of(contract.input_schema));
+            }
+        }
+        self.rebuild()?;
+        Ok(self)
+    }
+
+    /// The registry that it rules by.
+    #[must_use]
+    pub fn registry(&self) -> &Registry {
+        &self.registry
+    }
+
+    /// Whether a policy that can match the tool reads more of the context than client and contract.
+    ///
+    /// Where none does, a ruling depends on principal, client, tool and snapshot alone. True for a tool that is
+    /// not registered.
+    #[must_use]
+    pub fn reads_context(&self, target: &Target<'_>) -> bool {
+        self.slice_of(target).is_none_or(|(_, slice)| slice.reads_context)
+    }
+
+    fn rebuild(&mut self) -> Result<(), AuthorizerFault> {
+        self.slices = self
+            .registry
+            .iter()
+            .map(|(key, entry)| Ok((key.to_owned(), Arc::new(self.build(key, entry)?))))
+            .collect::<Result<_, AuthorizerFault>>()?;
+        Ok(())
+    }
+
+    fn build(&self, key: &str, entry: &Entry) -> Result<Slice, AuthorizerFault> {
+        let shape = self.shapes.get(key).cloned().unwrap_or_default();
+        Slice::of_tool(&self.types, &self.policies, key, entry, shape)
+    }
+
+    /// The entry and the slice of a registered tool.
+    pub(crate) fn slice_of(&self, target: &Target<'_>) -> Option<(&Entry, Arc<Slice>)> {
+        let entry = self.registry.get(target.upstream, target.tool)?;
+        let key = registry::key(target.upstream, target.tool)?;
+        let slice = match self.slices.get(&key) {
+            Some(slice) => Arc::clone(slice),
+            // Only the registry of `aldgate dev` has tools without an entry of their own.
+            None => Arc::new(self.build(&key, entry).ok()?),
+        };
+        Some((entry, slice))
+    }
+
+    pub(crate) fn ask(
+        &self,
+        principal: &Principal,
+        action: Action,
+        resource: &EntityUid,
+        context: Context,
+        policies: &cedar_policy::PolicySet,
+        base: &Entities,
+    ) -> Answered {
+        let asked = || -> Result<Answered, EngineFault> {
+            let subject = self.types.principal(principal)?;
+            let uid = subject.uid();
+            let entities = entity::with(base, subject)?;
+            let request = Request::new(uid, self.types.action(action), resource.clone(), context, None)?;
+            let response = self.cedar.is_authorized(&request, policies, &entities);
+            let diagnostics = response.diagnostics();
+            let mut deciding: Vec<String> =
+                diagnostics.reason().map(|id| AsRef::<str>::as_ref(id).to_owned()).collect();
+            deciding.sort_unstable();
+            let mut faults: Vec<(String, String)> = diagnostics
+                .errors()
+                .map(|error| match error {
+                    cedar_policy::AuthorizationError::PolicyEvaluationError(error) => {
+                        (AsRef::<str>::as_ref(error.policy_id()).to_owned(), error.inner().to_string())
+                    }
+                })
+                .collect();
+            faults.sort_unstable();
+            Ok(Answered { allowed: response.decision() == Decision::Allow, deciding, faults })
+        };
+        asked().unwrap_or_else(|error| Answered {
+            allowed: false,
+            deciding: Vec::new(),
+            faults: vec![("-".to_owned(), error.to_string())],
+        })
+    }
+}

@@ -1,0 +1,106 @@
+use cedar_policy::{Context, Entities};
+
+use crate::action::{Action, Target};
+use crate::authorizer::{Answered, Authorizer};
+use crate::context;
+use crate::principal::{Principal, PrincipalKind};
+use crate::registry::Authority;
+use crate::rule;
+use crate::ruling::{Cause, PolicyRef, Reason};
+use crate::slice;
+
+#[cfg(test)]
+mod tests;
+
+/// Whether a principal may decide an approval.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Decide {
+    /// It may, by these policies.
+    Allowed {
+        /// The policies that permit it.
+        policies: Vec<PolicyRef>,
+    },
+    /// It may not.
+    Refused {
+        /// Every reason against it.
+        reasons: Vec<Reason>,
+    },
+}
+
+impl Authorizer {
+    /// Whether `approver` may decide the approval of a call that `caller` asked for.
+    ///
+    /// A person, of the caller's tenant, allowed the Cedar action `decide`, and another one than the caller
+    /// (issuer and subject) unless the registry says `self_approval = true`. Every reason against it is named.
+    #[must_use]
+    pub fn may_decide(&self, approver: &Principal, caller: &Principal, target: &Target<'_>) -> Decide {
+        let Some((entry, slice)) = self.slice_of(target) else {
+            return refused(Cause::Unregistered.reason("the tool is not in the registry"));
+        };
+        let mut reasons = Vec::new();
+        if entry.authority == Authority::Prohibited {
+            reasons.push(Cause::RegistryProhibits.reason("the registry prohibits the tool"));
+        }
+        if approver.kind != PrincipalKind::Person {
+            reasons.push(reason("AG-DECIDE-PERSON", "decide.person", "only a person decides, not a service"));
+        }
+        if approver.tenant != caller.tenant {
+            reasons.push(reason("AG-DECIDE-TENANT", "decide.tenant", "the call is another tenant's"));
+        }
+        if approver.is_same(caller) && !entry.self_approval {
+            reasons.push(reason(
+                "AG-DECIDE-SELF",
+                "decide.self",
+                "the caller cannot decide its own call; the registry does not say `self_approval = true`",
+            ));
+        }
+        let context = match context::of_decision(caller, target.contract) {
+            Ok(context) => context,
+            Err(fault) => return refused(Cause::Unreadable.reason(rule::chain(&fault))),
+        };
+        let answered =
+            self.ask(approver, Action::Decide, &slice.tool, context, &slice.decide, &slice.entities);
+        reasons.extend(against(&answered, Action::Decide));
+        if !reasons.is_empty() {
+            return Decide::Refused { reasons };
+        }
+        let by_id = |id: &String| slice.policies.iter().find(|policy| policy.id == *id);
+        let policies = answered.deciding.iter().filter_map(by_id);
+        Decide::Allowed { policies: policies.map(|p| PolicyRef::new(p, Action::Decide.as_str())).collect() }
+    }
+
+    /// Whether the principal may audit or operate the gateway.
+    ///
+    /// # Errors
+    /// Every reason against it; for other actions than [`Action::Audit`] and [`Action::Operate`] always one.
+    pub fn may(&self, principal: &Principal, action: Action) -> Result<(), Vec<Reason>> {
+        if !matches!(action, Action::Audit | Action::Operate) {
+            let message = format!("`{}` is not done to the gateway itself", action.as_str());
+            return Err(vec![Cause::NotACall.reason(message)]);
+        }
+        let policies = slice::admitting(&self.gateway, action)
+            .map_err(|error| vec![Cause::PolicyFault.reason(error.to_string())])?;
+        let gateway = self.types.gateway();
+        let answered = self.ask(principal, action, &gateway, Context::empty(), &policies, &Entities::empty());
+        let reasons: Vec<Reason> = against(&answered, action).collect();
+        if reasons.is_empty() { Ok(()) } else { Err(reasons) }
+    }
+}
+
+fn against(answered: &Answered, action: Action) -> impl Iterator<Item = Reason> {
+    let faults =
+        answered.faults.iter().map(|(id, why)| Cause::PolicyFault.reason(format!("policy `{id}`: {why}")));
+    let denied = (!answered.allowed).then(|| {
+        let (cause, message) = rule::denied(answered, action);
+        cause.reason(message)
+    });
+    faults.chain(denied)
+}
+
+fn reason(code: &'static str, rule: &'static str, message: &str) -> Reason {
+    Reason { code, rule, message: message.to_owned() }
+}
+
+fn refused(reason: Reason) -> Decide {
+    Decide::Refused { reasons: vec![reason] }
+}
