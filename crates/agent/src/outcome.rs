@@ -77,6 +77,12 @@ impl Refusal {
     pub fn is_pending(&self) -> bool {
         self.code == PENDING_CODE
     }
+
+    /// Whether the gateway says that the call may have run although its answer is lost.
+    #[must_use]
+    pub fn may_have_run(&self) -> bool {
+        says_unknown(&self.text)
+    }
 }
 
 /// Why a call has no outcome.
@@ -170,7 +176,11 @@ impl CallFault {
     /// Whether the call may have had effects that nobody saw.
     #[must_use]
     pub fn may_have_run(&self) -> bool {
-        matches!(self, Self::Unsettled { .. })
+        match self {
+            Self::Unsettled { .. } => true,
+            Self::Rpc { message, .. } => says_unknown(message),
+            _ => false,
+        }
     }
 }
 
@@ -178,6 +188,11 @@ impl CallFault {
 #[derive(Debug, Error)]
 #[error("{0}")]
 pub struct TransportTrouble(pub(crate) String);
+
+/// Whether a text of the gateway says that a call may have run although its answer is lost.
+pub(crate) fn says_unknown(text: &str) -> bool {
+    text.to_lowercase().contains("executed or unknown")
+}
 
 fn seconds(duration: &Duration) -> String {
     format!("{} s", duration.as_secs_f64())

@@ -5,7 +5,7 @@ use thiserror::Error;
 use crate::ask::{Asker, InputAsk};
 use crate::call::CallEvent;
 use crate::connection::{Connection, ConnectionFault, ServerIdentity};
-use crate::outcome::{CallFault, CallOutcome, Refusal};
+use crate::outcome::{CallFault, CallOutcome, Refusal, says_unknown};
 use crate::planner::{Finding, FromTool, Observation, PlanFault, Planner, RunState, Step};
 
 /// The bounds on one run.
@@ -233,7 +233,7 @@ fn finding(outcome: Result<CallOutcome, CallFault>) -> Result<Finding, CallFault
             None => Finding::Answer(FromTool::new(complete)),
         }),
         Ok(CallOutcome::Waiting { refusal, .. }) => Ok(Finding::Waiting(refusal)),
-        Err(CallFault::Rpc { ag: Some(code), message, .. }) => {
+        Err(CallFault::Rpc { ag: Some(code), message, .. }) if !says_unknown(&message) => {
             Ok(Finding::Refused(Refusal { code, rule: None, call: None, text: message }))
         }
         Err(fault @ CallFault::Unauthorized { .. }) => Err(fault),

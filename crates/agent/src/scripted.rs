@@ -242,6 +242,7 @@ fn order_end(finding: &Finding) -> OrderEnd {
             }
         }
         Finding::Answer(answer) => OrderEnd::Ordered(order_words(answer.as_data())),
+        Finding::Refused(refusal) if refusal.may_have_run() => OrderEnd::Unknown(refusal.text.clone()),
         Finding::Refused(refusal) => OrderEnd::Denied(refusal.text.clone()),
         Finding::Waiting(_) => OrderEnd::Undecided,
         Finding::Failed { text, may_have_run: true } => OrderEnd::Unknown(text.clone()),

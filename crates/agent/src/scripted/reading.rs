@@ -52,11 +52,11 @@ pub(super) struct Passage {
 pub(super) fn ticket(result: &Value) -> Option<Ticket> {
     let record = result.get("ticket").unwrap_or(result);
     Some(Ticket {
-        id: text(record, &["ticket_id", "id"])?,
-        open: text(record, &["status"])?.eq_ignore_ascii_case("open"),
-        model_variant: text(record, &["model_variant"])?,
-        symptom: text(record, &["symptom"])?,
-        customer_text: text(record, &["customer_text"]).unwrap_or_default(),
+        id: text(record, "ticket_id")?,
+        open: text(record, "status")? == "open",
+        model_variant: text(record, "model_variant")?,
+        symptom: text(record, "symptom")?,
+        customer_text: text(record, "customer_text").unwrap_or_default(),
     })
 }
 
@@ -66,11 +66,11 @@ pub(super) fn history(result: &Value) -> Vec<Past> {
 
 fn past(record: &Value) -> Option<Past> {
     Some(Past {
-        id: text(record, &["ticket_id", "id"])?,
-        fault_code: text(record, &["fault_code"])?,
-        fault: text(record, &["fault_title", "fault"]),
-        part_no: text(record, &["part_no", "part_fitted"]),
-        category: text(record, &["part_category", "category"]),
+        id: text(record, "ticket_id")?,
+        fault_code: text(record, "fault_code")?,
+        fault: text(record, "fault"),
+        part_no: text(record, "part_no"),
+        category: text(record, "part_category"),
         minutes: record.get("repair_minutes").and_then(Value::as_u64),
         words: words(record),
     })
@@ -78,19 +78,17 @@ fn past(record: &Value) -> Option<Past> {
 
 pub(super) fn parts(result: &Value) -> Vec<Part> {
     let part = |record: &Value| {
-        Some(Part {
-            number: text(record, &["part_no"])?,
-            description: text(record, &["description", "name"]),
-        })
+        Some(Part { number: text(record, "part_no")?, description: text(record, "description") })
     };
     rows(result, "parts").filter_map(part).collect()
 }
 
 pub(super) fn stock(result: &Value) -> Stock {
-    let number = |names: &[&str]| names.iter().find_map(|name| result.get(*name)?.as_i64());
-    Stock { quantity: number(&["stock", "quantity"]), lead_time_days: number(&["lead_time_days"]) }
+    let number = |name: &str| result.get(name).and_then(Value::as_i64);
+    Stock { quantity: number("stock"), lead_time_days: number("lead_time_days") }
 }
 
+/// Current passages first, and among them procedures; otherwise as the server ranked them.
 pub(super) fn passages(result: &Value) -> Vec<Passage> {
     let passage = |record: &Value| {
         let place = |name: &str| match record.get(name)? {
@@ -104,9 +102,12 @@ pub(super) fn passages(result: &Value) -> Vec<Passage> {
                 source.push_str(&format!(", {word} {value}"));
             }
         }
-        Some(Passage { source, text: text(record, &["passage", "text"])? })
+        Some(Passage { source, text: text(record, "passage")? })
     };
-    rows(result, "passages").filter_map(passage).collect()
+    let superseded = |record: &Value| record.get("superseded").and_then(Value::as_bool).unwrap_or(false);
+    let mut records: Vec<&Value> = rows(result, "passages").collect();
+    records.sort_by_key(|record| (superseded(record), text(record, "kind").as_deref() != Some("procedure")));
+    records.into_iter().filter_map(passage).collect()
 }
 
 /// The categories that `find_part` takes, from its listed schema.
@@ -119,8 +120,8 @@ fn rows<'a>(result: &'a Value, name: &str) -> impl Iterator<Item = &'a Value> {
     result.get(name).and_then(Value::as_array).into_iter().flatten()
 }
 
-fn text(record: &Value, names: &[&str]) -> Option<String> {
-    names.iter().find_map(|name| record.get(*name)?.as_str()).map(str::to_owned)
+fn text(record: &Value, name: &str) -> Option<String> {
+    record.get(name).and_then(Value::as_str).map(str::to_owned)
 }
 
 fn words(value: &Value) -> String {
