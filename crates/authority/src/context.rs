@@ -76,8 +76,12 @@ pub(crate) fn of_call(question: &Question<'_>, shape: &Shape) -> Result<Built, C
     Ok(Built { context, nulls: converter.nulls, unmapped: converter.unmapped })
 }
 
-/// The context of a decision on a call of `caller`.
-pub(crate) fn of_decision(caller: &Principal, contract: &str) -> Result<Context, ContextFault> {
+/// The context of a decision of `approver` on a call of `caller`.
+pub(crate) fn of_decision(
+    approver: &Principal,
+    caller: &Principal,
+    contract: &str,
+) -> Result<Context, ContextFault> {
     let kind = match caller.kind {
         PrincipalKind::Person => "person",
         PrincipalKind::Service => "service",
@@ -91,8 +95,13 @@ pub(crate) fn of_decision(caller: &Principal, contract: &str) -> Result<Context,
         ("roles", strings(caller.roles.iter().map(String::as_str))),
     ];
     let caller = record("caller", members.map(|(name, value)| (name.to_owned(), value)).into())?;
-    Context::from_pairs([("caller".to_owned(), caller), ("contract".to_owned(), string(contract))])
-        .map_err(engine)
+    let members = [("caller", caller), ("client", string(&approver.client)), ("contract", string(contract))];
+    Context::from_pairs(members.map(|(name, value)| (name.to_owned(), value))).map_err(engine)
+}
+
+/// The context of what is done to the gateway itself.
+pub(crate) fn of_gateway(principal: &Principal) -> Result<Context, ContextFault> {
+    Context::from_pairs([("client".to_owned(), string(&principal.client))]).map_err(engine)
 }
 
 fn fixed(question: &Question<'_>) -> [(String, RestrictedExpression); 2] {

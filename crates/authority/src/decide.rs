@@ -1,4 +1,4 @@
-use cedar_policy::{Context, Entities};
+use cedar_policy::Entities;
 
 use crate::action::{Action, Target};
 use crate::authorizer::{Answered, Authorizer};
@@ -54,7 +54,7 @@ impl Authorizer {
                 "the caller cannot decide its own call; the registry does not say `self_approval = true`",
             ));
         }
-        let context = match context::of_decision(caller, target.contract) {
+        let context = match context::of_decision(approver, caller, target.contract) {
             Ok(context) => context,
             Err(fault) => return refused(Cause::Unreadable.reason(rule::chain(&fault))),
         };
@@ -80,8 +80,10 @@ impl Authorizer {
         }
         let policies = slice::admitting(&self.gateway, action)
             .map_err(|error| vec![Cause::PolicyFault.reason(error.to_string())])?;
+        let context = context::of_gateway(principal)
+            .map_err(|fault| vec![Cause::Unreadable.reason(rule::chain(&fault))])?;
         let gateway = self.types.gateway();
-        let answered = self.ask(principal, action, &gateway, Context::empty(), &policies, &Entities::empty());
+        let answered = self.ask(principal, action, &gateway, context, &policies, &Entities::empty());
         let reasons: Vec<Reason> = against(&answered, action).collect();
         if reasons.is_empty() { Ok(()) } else { Err(reasons) }
     }

@@ -131,7 +131,14 @@ fn parse_file(file: &str, text: &str) -> Result<Vec<Policy>, PolicyFault> {
     };
     let parsed: cedar_policy::PolicySet = text.parse().map_err(|errors: cedar_policy::ParseErrors| {
         let at = position::of_label(text, errors.labels());
-        fault_at(at, errors.to_string(), errors.help().map(|help| help.to_string()))
+        let labels: Vec<String> = errors
+            .labels()
+            .into_iter()
+            .flatten()
+            .filter_map(|label| label.label().map(str::to_owned))
+            .collect();
+        let message = std::iter::once(errors.to_string()).chain(labels).collect::<Vec<_>>().join(": ");
+        fault_at(at, message, errors.help().map(|help| help.to_string()))
     })?;
     if let Some(template) = parsed.templates().next() {
         let at = position::of_offset(text, template.as_ref().loc().map_or(0, |loc| loc.start()));

@@ -30,7 +30,12 @@ pub(crate) enum Shape {
     /// `array` of one type.
     Set(Box<Shape>),
     /// `object`.
-    Record(BTreeMap<String, Member>),
+    Record {
+        /// The declared members.
+        members: BTreeMap<String, Member>,
+        /// Whether members that are not declared are allowed.
+        open: bool,
+    },
 }
 
 /// A member of an object.
@@ -39,6 +44,19 @@ pub(crate) struct Member {
     pub(crate) shape: Shape,
     /// Always there: required, and not allowed to be `null`, which counts as absent.
     pub(crate) required: bool,
+}
+
+/// What a contract says of the type of a value.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Certainty {
+    /// It has one type.
+    Typed,
+    /// It is declared and may have several.
+    AnyType,
+    /// It is not declared, but allowed.
+    Undeclared,
+    /// It is never there.
+    Absent,
 }
 
 impl Shape {
@@ -50,7 +68,7 @@ impl Shape {
     /// The shape of a member of an object of this shape.
     pub(crate) fn member(&self, name: &str) -> &Self {
         match self {
-            Self::Record(members) => members.get(name).map_or(&Self::Unknown, |member| &member.shape),
+            Self::Record { members, .. } => members.get(name).map_or(&Self::Unknown, |member| &member.shape),
             _ => &Self::Unknown,
         }
     }
@@ -63,6 +81,22 @@ impl Shape {
         }
     }
 
+    /// What the contract says of the type of a value below this one.
+    pub(crate) fn certainty(&self, path: &[String]) -> Certainty {
+        let Some((name, rest)) = path.split_first() else {
+            return if matches!(self, Self::Unknown) { Certainty::AnyType } else { Certainty::Typed };
+        };
+        match self {
+            Self::Record { members, open } => match members.get(name) {
+                Some(member) => member.shape.certainty(rest),
+                None if *open => Certainty::Undeclared,
+                None => Certainty::Absent,
+            },
+            Self::Unknown => Certainty::AnyType,
+            _ => Certainty::Typed,
+        }
+    }
+
     /// The type in Cedar's JSON schema format; `None` where it is unknown. Members of unknown type are left out.
     pub(crate) fn cedar_type(&self) -> Option<Value> {
         Some(match self {
@@ -72,7 +106,7 @@ impl Shape {
             Self::Decimal => json!({"type": "Extension", "name": "decimal"}),
             Self::Text => json!({"type": "String"}),
             Self::Set(element) => json!({"type": "Set", "element": element.cedar_type()?}),
-            Self::Record(members) => {
+            Self::Record { members, .. } => {
                 let attributes: Map<String, Value> = members
                     .iter()
                     .filter_map(|(name, member)| {
@@ -130,7 +164,11 @@ impl Reader<'_> {
                     element => Shape::Set(Box::new(element)),
                 }
             }
-            "object" => Shape::Record(self.members(schema, depth)),
+            "object" => Shape::Record {
+                members: self.members(schema, depth),
+                open: schema.get("additionalProperties") != Some(&Value::Bool(false))
+                    || schema.contains_key("patternProperties"),
+            },
             _ => Shape::Unknown,
         }
     }

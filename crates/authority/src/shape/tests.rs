@@ -48,5 +48,19 @@ fn what_is_not_certain_is_unknown() {
 #[test]
 fn a_schema_that_refers_to_itself_ends() {
     let schema = r##"{"type":"object","properties":{"a":{"$ref":"#"},"b":{"$ref":"#"}}}"##;
-    assert!(matches!(Shape::of(&serde_json::from_str(schema).unwrap()), Shape::Record(_)));
+    assert!(matches!(Shape::of(&serde_json::from_str(schema).unwrap()), Shape::Record { .. }));
+}
+
+#[test]
+fn certainty_follows_the_path() {
+    let schema = r#"{"type":"object","properties":{"a":{"type":"object","additionalProperties":false,
+        "properties":{"n":{"type":"integer"}}},"any":{}}}"#;
+    let shape = Shape::of(&serde_json::from_str(schema).unwrap());
+    let at = |path: &[&str]| shape.certainty(&path.iter().map(ToString::to_string).collect::<Vec<_>>());
+    assert_eq!(at(&[]), Certainty::Typed);
+    assert_eq!(at(&["a", "n"]), Certainty::Typed);
+    assert_eq!(at(&["a", "other"]), Certainty::Absent);
+    assert_eq!(at(&["any"]), Certainty::AnyType);
+    assert_eq!(at(&["any", "below"]), Certainty::AnyType);
+    assert_eq!(at(&["other"]), Certainty::Undeclared);
 }
