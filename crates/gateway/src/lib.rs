@@ -1,1 +1,33 @@
-//! The journey of a governed call
+//! The gateway: one governed call from its head to its response.
+//!
+//! [`Gateway::start`] puts it together, [`Gateway::router`] is the endpoint for agents and [`Gateway::admin_router`] the
+//! API for approvers, auditors and operators. The journey itself is told in `journey.rs`.
+//!
+//! **Invariant:** an upstream is called only under a [`Permit`] (a client's call) or a [`HostFetch`] (the gateway's own
+//! list and discover requests).
+
+mod admin;
+mod approve;
+mod catalog;
+mod clock;
+mod gate;
+mod gateway;
+mod head;
+mod identify;
+mod journey;
+mod permit;
+mod receive;
+mod record;
+mod refusal;
+mod reply;
+mod rule;
+pub mod settings;
+mod trail;
+mod upstream;
+
+pub use catalog::{CatalogFault, HostFetch, LiveFault, ToolFault};
+pub use gate::Gate;
+pub use gateway::{Gateway, LiveTools, Parts, Recovered, StartFault, fetch_live, pin_live};
+pub use permit::Permit;
+pub use trail::Trail;
+pub use upstream::{ExchangeFault, Outcome, TransportFault};

@@ -1,1 +1,35 @@
-//! Who calls: bearer tokens and principals
+//! Who calls: from what a request carries to a principal.
+//!
+//! One trait, [`Authenticator`], stands between the gateway and the ways to prove an identity. Bearer tokens whose
+//! hashes are in the configuration are the one way that there is.
+
+mod tokens;
+
+use aldgate_authority::Principal;
+use async_trait::async_trait;
+
+pub use tokens::{ConfiguredPrincipal, TokenHash, TokenTable, TokensFault};
+
+/// Why a request has no principal. The caller learns only that it is not authenticated.
+#[derive(Debug, PartialEq, Eq, thiserror::Error)]
+pub enum Unauthenticated {
+    /// No `Authorization` header.
+    #[error("the request carries no credentials; send `Authorization: Bearer <token>`")]
+    Missing,
+    /// Another scheme than `Bearer`, or no token after it.
+    #[error("the `Authorization` header is not of the form `Bearer <token>`")]
+    Malformed,
+    /// A token that nobody has.
+    #[error("the token is not known here")]
+    Unknown,
+}
+
+/// Turns credentials into a principal.
+#[async_trait]
+pub trait Authenticator: Send + Sync {
+    /// The principal that `authorization`, the value of the request's one `Authorization` header, stands for.
+    ///
+    /// # Errors
+    /// Where it stands for none.
+    async fn authenticate(&self, authorization: Option<&[u8]>) -> Result<Principal, Unauthenticated>;
+}

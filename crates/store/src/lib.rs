@@ -1,1 +1,16 @@
-//! The embedded store: evidence rows and approvals in SQLite
+//! The embedded store: one SQLite file that holds the evidence and the approvals.
+//!
+//! One connection writes, a few read. What must be durable before a call goes out is committed with
+//! `synchronous = FULL`; the rest is committed in groups with `synchronous = NORMAL`.
+//!
+//! **Invariant:** a redemption and the intent row of the call that it allows are one transaction.
+
+mod approvals;
+mod evidence;
+mod fault;
+mod open;
+
+pub use approvals::{ApprovalFilter, AskOutcome, Redeemed};
+pub use evidence::{EvidenceFilter, NewRow, StoredRow};
+pub use fault::StoreFault;
+pub use open::{Durability, Store};

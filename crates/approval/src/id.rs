@@ -1,0 +1,65 @@
+//! Identifiers and instants, as types of their own.
+
+use serde::{Deserialize, Serialize};
+
+/// Milliseconds since the Unix epoch, UTC.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct Timestamp(pub i64);
+
+impl Timestamp {
+    /// The instant `milliseconds` later; saturates at the end of time.
+    #[must_use]
+    pub fn plus(self, milliseconds: u64) -> Self {
+        Self(self.0.saturating_add(i64::try_from(milliseconds).unwrap_or(i64::MAX)))
+    }
+}
+
+macro_rules! random_id {
+    ($(#[$doc:meta])* $name:ident, $prefix:literal) => {
+        $(#[$doc])*
+        #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+        #[serde(transparent)]
+        pub struct $name(String);
+
+        impl $name {
+            /// Makes an id from 128 random bits.
+            #[must_use]
+            pub fn from_random(bits: [u8; 16]) -> Self {
+                Self(format!(concat!($prefix, "{}"), hex::encode(bits)))
+            }
+
+            /// Reads an id that was written by [`Self::as_str`]; `None` where the form is another.
+            #[must_use]
+            pub fn parse(text: &str) -> Option<Self> {
+                let digits = text.strip_prefix($prefix)?;
+                let well_formed = digits.len() == 32
+                    && digits.bytes().all(|byte| byte.is_ascii_digit() || (b'a'..=b'f').contains(&byte));
+                well_formed.then(|| Self(text.to_owned()))
+            }
+
+            /// The id as it is shown and stored.
+            #[must_use]
+            pub fn as_str(&self) -> &str {
+                &self.0
+            }
+        }
+
+        impl std::fmt::Display for $name {
+            fn fmt(&self, out: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+                out.write_str(&self.0)
+            }
+        }
+    };
+}
+
+random_id!(
+    /// Names one approval record: `ap_` and 32 lower-case hexadecimal digits.
+    ApprovalId,
+    "ap_"
+);
+random_id!(
+    /// Names one governed call over all its rounds: `c_` and 32 lower-case hexadecimal digits.
+    CallId,
+    "c_"
+);

@@ -1,0 +1,93 @@
+//! The API for the people and programs that run the gateway: approvals, evidence, status. On its own listener, with the
+//! same identities; every route asks the policies.
+
+mod approvals;
+mod evidence;
+mod fault;
+mod status;
+
+use std::sync::Arc;
+
+use aldgate_authority::{Action, Principal};
+use axum::Router;
+use axum::extract::{FromRequestParts, Request, State};
+use axum::middleware::{self, Next};
+use axum::response::{IntoResponse as _, Response};
+use axum::routing::{get, post};
+use http::request::Parts;
+
+use crate::gate::Gate;
+use crate::head;
+use fault::AdminFault;
+
+/// All routes of the API.
+pub(crate) fn router(gate: Arc<Gate>) -> Router {
+    Router::new()
+        .route("/v1/status", get(status::status))
+        .route("/v1/approvals", get(approvals::list))
+        .route("/v1/approvals/{id}", get(approvals::show))
+        .route("/v1/approvals/{id}/decision", post(approvals::decide))
+        .route("/v1/evidence", get(evidence::list))
+        .route("/v1/evidence/{call}", get(evidence::show))
+        .fallback(|| async { AdminFault::no_route() })
+        .layer(middleware::from_fn_with_state(gate.clone(), door))
+        .layer(axum::extract::DefaultBodyLimit::max(16 << 10))
+        .route("/healthz", get(healthz).with_state(gate.clone()))
+        .with_state(gate)
+}
+
+/// A healthy gateway answers `ok`.
+async fn healthz(State(gate): State<Arc<Gate>>) -> Response {
+    match gate.store.ping().await {
+        Ok(()) => "ok\n".into_response(),
+        Err(fault) => AdminFault::store(fault).into_response(),
+    }
+}
+
+/// `Host` and `Origin` are checked as on the other listener.
+async fn door(State(gate): State<Arc<Gate>>, request: Request, next: Next) -> Response {
+    let (parts, body) = request.into_parts();
+    match head::doorway(&gate.settings.doors, &parts) {
+        Ok(()) => next.run(Request::from_parts(parts, body)).await,
+        Err(refusal) => {
+            AdminFault::new(refusal.http_status(), refusal.code(), refusal.to_string()).into_response()
+        }
+    }
+}
+
+/// The authenticated principal of a request.
+struct Caller(Principal);
+
+impl FromRequestParts<Arc<Gate>> for Caller {
+    type Rejection = AdminFault;
+
+    async fn from_request_parts(parts: &mut Parts, gate: &Arc<Gate>) -> Result<Self, AdminFault> {
+        let mut values = parts.headers.get_all(http::header::AUTHORIZATION).iter();
+        let value = values.next().map(http::HeaderValue::as_bytes);
+        if values.next().is_some() {
+            return Err(AdminFault::new(
+                400,
+                "AG-HEAD-REPEATED",
+                "the header `authorization` stands more than once",
+            ));
+        }
+        gate.identity.authenticate(value).await.map(Self).map_err(|fault| {
+            gate.counters.count_unauthenticated();
+            AdminFault::new(401, "AG-IDENTITY", fault.to_string())
+        })
+    }
+}
+
+impl Caller {
+    /// Checks that the policies allow an action on the gateway itself.
+    fn may(&self, gate: &Gate, action: Action) -> Result<(), AdminFault> {
+        gate.snapshot.authorizer.may(&self.0, action).map_err(|_reasons| {
+            let message = format!(
+                "`{}` may not `{}` here; a policy would have to permit it",
+                self.0.name,
+                action.as_str()
+            );
+            AdminFault::new(403, "AG-ADMIN-FORBIDDEN", message)
+        })
+    }
+}

@@ -1,0 +1,164 @@
+//! Approvals: what waits, what it would do, and the decision.
+
+use std::sync::Arc;
+
+use aldgate_approval::{CallId, Decision, Record, RecordState, Verdict};
+use aldgate_authority::{Decide, Principal, Target};
+use aldgate_evidence::{Digests, Kind, Row};
+use aldgate_store::ApprovalFilter;
+use axum::Json;
+use axum::extract::rejection::{JsonRejection, QueryRejection};
+use axum::extract::{Path, Query, State};
+use serde::Deserialize;
+use serde_json::{Value, json};
+
+use super::Caller;
+use super::fault::AdminFault;
+use crate::gate::Gate;
+use crate::{approve, clock};
+
+/// Approvals in one answer.
+const MOST: u32 = 200;
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct ListQuery {
+    state: Option<RecordState>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct DecisionBody {
+    decision: Verdict,
+    #[serde(default)]
+    note: String,
+}
+
+/// Approvals that the caller may decide, and those that it asked for itself.
+pub(super) async fn list(
+    State(gate): State<Arc<Gate>>,
+    caller: Caller,
+    query: Result<Query<ListQuery>, QueryRejection>,
+) -> Result<Json<Value>, AdminFault> {
+    let Query(query) = query.map_err(|fault| AdminFault::bad(fault.body_text()))?;
+    let filter = ApprovalFilter { tenant: caller.0.tenant.clone(), state: query.state, limit: MOST };
+    let found = gate.store.approvals(&filter, clock::now()).await.map_err(AdminFault::store)?;
+    let shown: Vec<_> = found
+        .iter()
+        .filter(|(record, _)| may_see(&gate, &caller.0, record))
+        .map(|(record, sealed)| view(&gate, record, sealed))
+        .collect();
+    Ok(Json(json!({ "approvals": shown })))
+}
+
+/// One approval with its arguments.
+pub(super) async fn show(
+    State(gate): State<Arc<Gate>>,
+    caller: Caller,
+    Path(id): Path<String>,
+) -> Result<Json<Value>, AdminFault> {
+    let (record, sealed) = visible(&gate, &caller.0, &id).await?;
+    Ok(Json(view(&gate, &record, &sealed)))
+}
+
+/// Takes a person's decision.
+pub(super) async fn decide(
+    State(gate): State<Arc<Gate>>,
+    caller: Caller,
+    Path(id): Path<String>,
+    body: Result<Json<DecisionBody>, JsonRejection>,
+) -> Result<Json<Value>, AdminFault> {
+    let Json(body) = body.map_err(|fault| AdminFault::bad(fault.body_text()))?;
+    if body.note.chars().count() > 500
+        || body.note.chars().any(|letter| letter.is_control() && letter != '\n')
+    {
+        return Err(AdminFault::bad("the note may have 500 characters at most, and no control characters"));
+    }
+    let (record, sealed) = visible(&gate, &caller.0, &id).await?;
+    if let Decide::Refused { reasons } = decider(&gate, &caller.0, &record) {
+        let why = reasons.first().map_or("no policy permits it", |reason| reason.message.as_str());
+        let message = format!("`{}` may not decide approval `{id}`: {why}", caller.0.name);
+        return Err(AdminFault::new(403, "AG-ADMIN-FORBIDDEN", message));
+    }
+    let decision =
+        Decision { verdict: body.decision, by: caller.0.clone(), note: body.note, at: clock::now() };
+    let random = |_| AdminFault::new(500, "AG-INTERNAL", "the system's random source does not work");
+    let digests = Digests::new(clock::random().map_err(random)?);
+    let mut row = Row::new(
+        Kind::ApprovalDecided,
+        decision.at,
+        CallId::from_random(clock::random().map_err(random)?),
+        caller.0,
+        "approvals/decide",
+    );
+    row.tool = Some(record.binding.tool.clone());
+    row.contract = Some(record.binding.contract.clone());
+    row.approval = Some(record.id.to_string());
+    row.outcome = Some(match decision.verdict {
+        Verdict::Approve => "approve".to_owned(),
+        Verdict::Deny => "deny".to_owned(),
+    });
+    row.detail = (!decision.note.is_empty()).then(|| decision.note.clone());
+    let opened = approve::opened_arguments(&gate, &sealed).unwrap_or_default();
+    row.arguments = Some(digests.of(opened.as_bytes()));
+    let stored = row.to_stored(Some(digests.key())).map_err(|_| {
+        AdminFault::new(500, "AG-EVIDENCE", "the evidence of the decision could not be written")
+    })?;
+    let within = u64::try_from(gate.settings.approvals.redeem_within.as_millis()).unwrap_or(u64::MAX);
+    let decided = gate.store.decide(&record, decision, within, stored).await.map_err(AdminFault::store)?;
+    gate.recorder.announce(&row);
+    gate.decided.notify_waiters();
+    Ok(Json(view(&gate, &decided, &sealed)))
+}
+
+async fn visible(gate: &Gate, caller: &Principal, id: &str) -> Result<(Record, Vec<u8>), AdminFault> {
+    let found = gate.store.approval(&caller.tenant, id).await.map_err(AdminFault::store)?;
+    if may_see(gate, caller, &found.0) {
+        Ok(found)
+    } else {
+        // What somebody may not see does not exist for them.
+        Err(AdminFault::store(aldgate_store::StoreFault::NoApproval { id: id.to_owned() }))
+    }
+}
+
+fn may_see(gate: &Gate, caller: &Principal, record: &Record) -> bool {
+    record.binding.caller.is_same(caller) || matches!(decider(gate, caller, record), Decide::Allowed { .. })
+}
+
+fn decider(gate: &Gate, approver: &Principal, record: &Record) -> Decide {
+    let binding = &record.binding;
+    let (upstream, tool) = binding.tool.split_once('/').unwrap_or_default();
+    let target = Target { upstream, tool, contract: &binding.contract };
+    gate.snapshot.authorizer.may_decide(approver, &binding.caller, &target)
+}
+
+fn view(gate: &Gate, record: &Record, sealed: &[u8]) -> Value {
+    let binding = &record.binding;
+    let arguments = approve::opened_arguments(gate, sealed)
+        .map(|text| serde_json::from_str::<Value>(&text).unwrap_or_else(|_| json!({})));
+    let tool = gate.snapshot.catalog.tools.values().find(|tool| tool.key == binding.tool);
+    let decision = record.decision.as_ref().map(|decision| {
+        json!({
+            "decision": decision.verdict,
+            "by": decision.by.name,
+            "principal": decision.by.id(),
+            "note": decision.note,
+            "at": clock::rfc3339(decision.at),
+        })
+    });
+    json!({
+        "id": record.id,
+        "state": record.state_at(clock::now()),
+        "tool": binding.tool,
+        "title": tool.and_then(|tool| tool.title.clone()),
+        "boundaries": tool.map(|tool| &tool.entry.boundaries),
+        "upstream": binding.upstream,
+        "caller": {"principal": binding.caller.id(), "name": binding.caller.name, "kind": binding.caller.kind},
+        "arguments": arguments,
+        "contract": binding.contract,
+        "created_at": clock::rfc3339(record.created_at),
+        "expires_at": clock::rfc3339(record.expires_at),
+        "decision": decision,
+        "redeemed_by": record.redeemed_by,
+    })
+}

@@ -1,0 +1,54 @@
+//! What the admin API says when it refuses.
+
+use aldgate_store::StoreFault;
+use axum::response::{IntoResponse, Response};
+use serde_json::json;
+
+use crate::reply;
+
+/// A refusal, sent as `{"error": {"code", "message"}}`.
+#[derive(Debug)]
+pub(super) struct AdminFault {
+    status: u16,
+    code: &'static str,
+    message: String,
+}
+
+impl AdminFault {
+    pub(super) fn new(status: u16, code: &'static str, message: impl Into<String>) -> Self {
+        Self { status, code, message: message.into() }
+    }
+
+    pub(super) fn no_route() -> Self {
+        let message = "there is no such route; the API has /v1/status, /v1/approvals and /v1/evidence";
+        Self::new(404, "AG-ADMIN-ROUTE", message)
+    }
+
+    pub(super) fn bad(message: impl Into<String>) -> Self {
+        Self::new(400, "AG-ADMIN-REQUEST", message)
+    }
+
+    pub(super) fn store(fault: StoreFault) -> Self {
+        match fault {
+            StoreFault::NoApproval { .. } => Self::new(404, "AG-ADMIN-APPROVAL", fault.to_string()),
+            StoreFault::Decide(_) => Self::new(409, "AG-ADMIN-DECIDED", fault.to_string()),
+            other => {
+                tracing::error!(error = &other as &dyn std::error::Error, "the store failed");
+                Self::new(500, "AG-STORE", "the store failed; see the gateway's log")
+            }
+        }
+    }
+}
+
+impl IntoResponse for AdminFault {
+    fn into_response(self) -> Response {
+        let body = json!({"error": {"code": self.code, "message": self.message}});
+        let mut response = reply::json_response(self.status, body.to_string().into_bytes());
+        if self.status == 401 {
+            response
+                .headers_mut()
+                .insert(http::header::WWW_AUTHENTICATE, http::HeaderValue::from_static("Bearer"));
+        }
+        response
+    }
+}

@@ -1,0 +1,45 @@
+//! How the gateway and its upstreams stand.
+
+use std::sync::Arc;
+
+use aldgate_authority::Action;
+use axum::Json;
+use axum::extract::State;
+use serde_json::{Value, json};
+
+use super::Caller;
+use super::fault::AdminFault;
+use crate::catalog::Source;
+use crate::clock;
+use crate::gate::Gate;
+
+/// Upstreams with what differs from their locks, tools that are held back, and what was counted.
+pub(super) async fn status(State(gate): State<Arc<Gate>>, caller: Caller) -> Result<Json<Value>, AdminFault> {
+    caller.may(&gate, Action::Operate)?;
+    let catalog = &gate.snapshot.catalog;
+    let [unauthenticated, panics, unrecorded] = gate.counters.read();
+    Ok(Json(json!({
+        "version": env!("CARGO_PKG_VERSION"),
+        "revision": "2026-07-28",
+        "tools": catalog.tools.len(),
+        "upstreams": catalog.sources.iter().map(|source| upstream(source)).collect::<Vec<_>>(),
+        "held_back": catalog
+            .held_back
+            .iter()
+            .map(|held| json!({"tool": held.tool, "why": held.why}))
+            .collect::<Vec<_>>(),
+        "counted": {"unauthenticated": unauthenticated, "panics": panics, "unrecorded_refusals": unrecorded},
+    })))
+}
+
+fn upstream(source: &Source) -> Value {
+    let standing = source.standing.load();
+    json!({
+        "name": source.upstream.name(),
+        "endpoint": source.upstream.endpoint(),
+        "pinned": source.lock.tools.len(),
+        "compared_at": standing.compared_at.map(clock::rfc3339),
+        "changed": standing.changed,
+        "unreachable": standing.unreachable,
+    })
+}

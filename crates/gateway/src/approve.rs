@@ -1,0 +1,233 @@
+//! The sixth step: a permit, at once for what runs by itself, else by redeeming a person's decision, once.
+
+use std::time::{Duration, Instant};
+
+use aldgate_approval::seal::NONCE_BYTES;
+use aldgate_approval::{ApprovalId, Binding, Purpose, Record, RecordState, RequestState, Verdict as Decided};
+use aldgate_authority::Verdict;
+use aldgate_evidence::Kind;
+use aldgate_store::{AskOutcome, Redeemed, StoreFault};
+use serde_json::value::RawValue;
+
+use crate::catalog::Progress;
+use crate::clock;
+use crate::gate::Gate;
+use crate::permit::Permit;
+use crate::record;
+use crate::refusal::Refusal;
+use crate::rule::Ruled;
+use crate::trail::Trail;
+
+/// For what argument bytes are sealed.
+const ARGUMENTS: &str = "aldgate approval arguments";
+/// How often a waiting request looks into the store though nobody woke it: another replica may have decided.
+const LOOK_EVERY: Duration = Duration::from_secs(1);
+
+/// A call that needs nobody any more; what is left is to write it down and send it.
+pub(crate) struct Ready {
+    ruled: Ruled,
+    approval: Option<(Record, Binding)>,
+}
+
+impl Ready {
+    /// Whether the registry says that the call changes nothing.
+    pub(crate) fn read_only(&self) -> bool {
+        self.ruled.call.tool.entry.read_only
+    }
+}
+
+/// Waits until the call may be made, or says what the caller has to wait for. Nothing is lost when the caller leaves
+/// meanwhile.
+pub(crate) async fn ready(gate: &Gate, trail: &mut Trail, ruled: Ruled) -> Result<Ready, Refusal> {
+    let verdict = ruled.ruling.verdict();
+    match (verdict, &ruled.call.progress) {
+        (Verdict::Prohibited, _) => {
+            Err(Refusal::prohibited(ruled.ruling.code().unwrap_or("AG-PROHIBITED"), ruled.ruling.rule()))
+        }
+        (Verdict::Automatic, _) | (Verdict::RequiresApproval, Progress::Round { approved: true, .. }) => {
+            Ok(Ready { ruled, approval: None })
+        }
+        (Verdict::RequiresApproval, Progress::Round { approved: false, .. }) => Err(Refusal::state(
+            "this call needs an approval now, which it did not need when it began; start it anew without the request state",
+        )),
+        (Verdict::RequiresApproval, Progress::Fresh) => {
+            let binding = binding(trail, &ruled)?;
+            let record = ask(gate, trail, &ruled, &binding).await?;
+            settle(gate, trail, ruled, binding, record)
+        }
+        (Verdict::RequiresApproval, Progress::Waiting { approval, goes_on }) => {
+            let binding = binding(trail, &ruled)?;
+            let record = look(gate, trail, approval, *goes_on).await?;
+            settle(gate, trail, ruled, binding, record)
+        }
+    }
+}
+
+/// Writes the intent and makes the permit. From here on the call is made whether or not the caller stays.
+pub(crate) async fn permit(gate: &Gate, trail: &mut Trail, ready: Ready) -> Result<Permit, Refusal> {
+    let Ready { ruled, approval } = ready;
+    if let Some((record, binding)) = approval {
+        let redemption =
+            record.redeem(&binding, clock::now()).map_err(|fault| Refusal::spent(fault.to_string()))?;
+        let intent = record::intent_row(trail)?;
+        let stored = record::stored(trail, &intent)?;
+        let redeemed =
+            gate.store.redeem(redemption, &trail.call, stored).await.map_err(|fault| match fault {
+                StoreFault::Spent { .. } => Refusal::spent(fault.to_string()),
+                other => Refusal::host("AG-STORE", "the approval could not be redeemed; nothing was sent")
+                    .because(other),
+            })?;
+        trail.intended = true;
+        gate.recorder.announce(&intent);
+        let arguments = approved_arguments(gate, &redeemed)?;
+        return Ok(Permit::redeemed(ruled, &redeemed, arguments));
+    }
+    if matches!(ruled.call.progress, Progress::Round { .. }) {
+        let recorded = record::next_round(gate, trail, ruled.call.tool.entry.read_only).await?;
+        return Permit::next_round(ruled, recorded);
+    }
+    let recorded = record::intent(gate, trail, ruled.call.tool.entry.read_only).await?;
+    Permit::automatic(ruled, recorded)
+}
+
+fn binding(trail: &Trail, ruled: &Ruled) -> Result<Binding, Refusal> {
+    let caller =
+        trail.principal.clone().ok_or_else(|| Refusal::host("AG-INTERNAL", "nobody was identified"))?;
+    let tool = &ruled.call.tool;
+    Ok(Binding {
+        caller,
+        upstream: tool.source.upstream.identity(),
+        tool: tool.key.clone(),
+        contract: tool.contract.clone(),
+        arguments: ruled.call.arguments.clone(),
+        registry: ruled.ruling.registry_digest().unwrap_or_default().to_owned(),
+        policy: ruled.ruling.policy_digest().unwrap_or_default().to_owned(),
+    })
+}
+
+async fn ask(gate: &Gate, trail: &mut Trail, ruled: &Ruled, binding: &Binding) -> Result<Record, Refusal> {
+    let failed = |fault: StoreFault| {
+        Refusal::host("AG-STORE", "the approval could not be asked for; nothing was sent").because(fault)
+    };
+    let nonce: [u8; NONCE_BYTES] = random()?;
+    let arguments = ruled.call.request.params.arguments.as_deref().map_or("", RawValue::get);
+    let sealed = gate
+        .seal
+        .seal(ARGUMENTS, nonce, arguments.as_bytes())
+        .map_err(|fault| Refusal::host("AG-INTERNAL", "the arguments could not be sealed").because(fault))?;
+    let id = ApprovalId::from_random(random()?);
+    trail.approval = Some(id.to_string());
+    let pending_for = u64::try_from(gate.settings.approvals.pending_for.as_millis()).unwrap_or(u64::MAX);
+    let now = clock::now();
+    let record = Record::ask(id, binding.clone(), now, pending_for);
+    let row = trail
+        .row(Kind::ApprovalAsked)
+        .ok_or_else(|| Refusal::host("AG-INTERNAL", "nobody was identified"))?;
+    let stored = record::stored(trail, &row)?;
+    match gate.store.ask(record, &sealed, stored, now).await.map_err(failed)? {
+        AskOutcome::Asked(record) => {
+            gate.recorder.announce(&row);
+            Ok(record)
+        }
+        AskOutcome::Open(record) | AskOutcome::Denied(record) => {
+            trail.approval = Some(record.id.to_string());
+            Ok(record)
+        }
+    }
+}
+
+/// The record, as soon as it is decided or the time to wait is over.
+async fn look(gate: &Gate, trail: &Trail, id: &ApprovalId, wait: bool) -> Result<Record, Refusal> {
+    let tenant = trail.principal.as_ref().map(|principal| principal.tenant.clone()).unwrap_or_default();
+    let until = Instant::now() + if wait { gate.settings.approvals.hold } else { Duration::ZERO };
+    loop {
+        // Registered before the look, so that a decision in between is not missed.
+        let decided = gate.decided.notified();
+        let (record, _) = gate.store.approval(&tenant, id.as_str()).await.map_err(|fault| match fault {
+            StoreFault::NoApproval { .. } => Refusal::state(fault.to_string()),
+            other => {
+                Refusal::host("AG-STORE", "the approval could not be read; nothing was sent").because(other)
+            }
+        })?;
+        let left = until.saturating_duration_since(Instant::now());
+        if record.state_at(clock::now()) != RecordState::Pending || left.is_zero() {
+            return Ok(record);
+        }
+        // Woken or not, the store says how it stands.
+        let _ = tokio::time::timeout(left.min(LOOK_EVERY), decided).await;
+    }
+}
+
+fn settle(
+    gate: &Gate,
+    trail: &Trail,
+    ruled: Ruled,
+    binding: Binding,
+    record: Record,
+) -> Result<Ready, Refusal> {
+    let id = record.id.as_str();
+    match (record.state_at(clock::now()), &record.decision) {
+        (RecordState::Approved, _) => Ok(Ready { ruled, approval: Some((record, binding)) }),
+        (RecordState::Denied, Some(decision)) if decision.verdict == Decided::Deny => {
+            Err(Refusal::denied(id, &decision.by.name, &decision.note))
+        }
+        (RecordState::Pending, _) => Err(wait(gate, trail, &ruled, &record)?),
+        (state, _) => {
+            let message = format!(
+                "approval `{id}` is {}; repeat the call without its request state to ask anew",
+                state.as_str()
+            );
+            // A state that was given out for it is no good any more, whoever replays it.
+            Err(match ruled.call.progress {
+                Progress::Waiting { .. } => Refusal::state(message),
+                Progress::Fresh | Progress::Round { .. } => Refusal::spent(message),
+            })
+        }
+    }
+}
+
+/// How the caller learns that a person must decide, by what it declared on this request.
+fn wait(gate: &Gate, trail: &Trail, ruled: &Ruled, record: &Record) -> Result<Refusal, Refusal> {
+    let hint = &gate.settings.decide_hint;
+    let id = record.id.as_str();
+    let left = matches!(ruled.call.progress, Progress::Waiting { goes_on: false, .. });
+    if left || !ruled.call.request.meta.capabilities.elicitation_form {
+        return Ok(Refusal::pending(id, hint));
+    }
+    let caller =
+        trail.principal.as_ref().ok_or_else(|| Refusal::host("AG-INTERNAL", "nobody was identified"))?;
+    let state = RequestState {
+        tenant: caller.tenant.clone(),
+        principal: caller.id(),
+        client: caller.client.clone(),
+        method: ruled.call.request.method.as_str().to_owned(),
+        name: ruled.call.request.params.name.clone().unwrap_or_default(),
+        arguments: ruled.call.arguments.clone(),
+        // The state outlives the approval: who comes too late is told so.
+        expires_at: record.expires_at.plus(24 * 60 * 60 * 1000),
+        purpose: Purpose::Approval { approval: record.id.clone(), call: trail.call.clone() },
+    };
+    let sealed = state.seal(&gate.seal, random()?).map_err(|fault| {
+        Refusal::host("AG-INTERNAL", "the request state could not be sealed").because(fault)
+    })?;
+    Ok(Refusal::notice(id, hint, sealed))
+}
+
+/// The argument bytes that the person saw.
+pub(crate) fn opened_arguments(gate: &Gate, sealed: &[u8]) -> Option<String> {
+    String::from_utf8(gate.seal.open(ARGUMENTS, sealed).ok()?).ok()
+}
+
+fn approved_arguments(gate: &Gate, redeemed: &Redeemed) -> Result<Option<Box<RawValue>>, Refusal> {
+    let lost = || {
+        let message = "the approved arguments cannot be opened, the sealing key was changed; nothing was sent and the \
+             approval is used up";
+        Refusal::host("AG-STORE", message)
+    };
+    let text = opened_arguments(gate, redeemed.sealed_arguments()).ok_or_else(lost)?;
+    if text.is_empty() { Ok(None) } else { RawValue::from_string(text).map(Some).map_err(|_| lost()) }
+}
+
+fn random<const N: usize>() -> Result<[u8; N], Refusal> {
+    clock::random().map_err(|fault| Refusal::host("AG-INTERNAL", fault.to_string()))
+}

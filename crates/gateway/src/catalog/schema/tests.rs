@@ -1,0 +1,71 @@
+use expect_test::{Expect, expect};
+use serde_json::value::RawValue;
+use serde_json::{Value, json};
+
+use super::Validator;
+
+fn compile(schema: &Value) -> Result<Validator, String> {
+    let raw = RawValue::from_string(schema.to_string()).expect("JSON");
+    Validator::compile(&raw).map_err(|fault| fault.to_string())
+}
+
+fn refused(schema: &Value, expected: &Expect) {
+    expected.assert_eq(&compile(schema).err().unwrap_or_else(|| "compiled".to_owned()));
+}
+
+#[test]
+fn a_value_is_checked_and_the_places_are_named() {
+    let schema = json!({
+        "type": "object",
+        "properties": {"ticket_id": {"type": "string", "pattern": "^SR-\\d{5}$"}, "limit": {"maximum": 25}},
+        "required": ["ticket_id"], "additionalProperties": false,
+    });
+    let validator = compile(&schema).expect("compiled");
+    assert_eq!(validator.check(&json!({"ticket_id": "SR-20031"})), Ok(()));
+    let said = validator.check(&json!({"ticket_id": "*", "limit": 26, "x": 1})).expect_err("refused");
+    expect![[r#"`/ticket_id`: "*" does not match "^SR-\d{5}$"; `/limit`: 26 is greater than the maximum of 25; the whole: Additional properties are not allowed ('x' was unexpected)"#]].assert_eq(&said);
+}
+
+#[test]
+fn other_dialects_and_outward_references_are_refused() {
+    refused(
+        &json!({"$schema": "http://json-schema.org/draft-07/schema#"}),
+        &expect![[
+            r#"its dialect `"http://json-schema.org/draft-07/schema#"` is not supported, only JSON Schema 2020-12 is"#
+        ]],
+    );
+    refused(
+        &json!({"$ref": "http://127.0.0.1:1/x.json"}),
+        &expect![
+            "it refers to `http://127.0.0.1:1/x.json`, but references out of the schema are never fetched"
+        ],
+    );
+    assert!(compile(&json!({"properties": {"a": {"$ref": "other.json"}}})).is_err());
+    assert!(compile(&json!({"properties": {"a": {"$ref": "#/$defs/none"}}})).is_err());
+}
+
+#[test]
+fn schemas_that_multiply_are_refused_before_they_are_compiled() {
+    let chain = |length: usize| {
+        let mut defs = serde_json::Map::new();
+        for index in 0..length {
+            let next = json!({"$ref": format!("#/$defs/s{}", index + 1)});
+            defs.insert(format!("s{index}"), json!({"allOf": [next, next]}));
+        }
+        defs.insert(format!("s{length}"), json!({"type": "object"}));
+        json!({"$ref": "#/$defs/s0", "$defs": defs})
+    };
+    assert!(compile(&chain(5)).is_ok());
+    refused(
+        &chain(23),
+        &expect!["its references and combinations multiply to more than 4096 schemas for one value"],
+    );
+}
+
+#[test]
+fn a_recursive_schema_is_compiled() {
+    let tree =
+        json!({"type": "object", "properties": {"children": {"type": "array", "items": {"$ref": "#"}}}});
+    let validator = compile(&tree).expect("compiled");
+    assert!(validator.check(&json!({"children": [{"children": [{"children": 1}]}]})).is_err());
+}

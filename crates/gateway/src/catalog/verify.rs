@@ -1,0 +1,198 @@
+//! Comparing an upstream's live list with its lock.
+//!
+//! **Invariant:** a [`HostFetch`] carries nothing that a client sent, and is made in this file alone.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use std::time::Duration;
+
+use aldgate_approval::Timestamp;
+use aldgate_contract::Finding;
+use aldgate_wire::request::Method;
+use serde_json::value::RawValue;
+
+use super::Source;
+use crate::clock;
+use crate::settings::Bounds;
+use crate::upstream::{ExchangeFault, Upstream};
+
+/// Pages of a live list that are read at most.
+const MAX_PAGES: usize = 100;
+/// Tools of a live list that are read at most.
+const MAX_TOOLS: usize = 20_000;
+
+/// A request that the gateway makes on its own behalf.
+pub struct HostFetch {
+    method: Method,
+    cursor: Option<String>,
+}
+
+impl HostFetch {
+    fn tools(cursor: Option<String>) -> Self {
+        Self { method: Method::ListTools, cursor }
+    }
+
+    fn identity() -> Self {
+        Self { method: Method::Discover, cursor: None }
+    }
+
+    pub(crate) fn method(&self) -> Method {
+        self.method
+    }
+
+    pub(crate) fn cursor(&self) -> Option<&str> {
+        self.cursor.as_deref()
+    }
+}
+
+/// What an upstream serves now.
+#[derive(Debug)]
+pub(crate) struct LiveList {
+    pub(crate) tools: Vec<(String, Box<RawValue>)>,
+    /// Elements that could not be read, in words.
+    pub(crate) unreadable: Vec<String>,
+    /// `serverInfo.name`, as the upstream says it.
+    pub(crate) server: Option<String>,
+}
+
+/// Why a live list could not be had.
+#[derive(Debug, thiserror::Error)]
+pub enum LiveFault {
+    /// The upstream was not reached, or did not answer as the protocol says.
+    #[error("upstream `{upstream}` could not be asked for its tools")]
+    Exchange {
+        /// Its name.
+        upstream: String,
+        /// Why not.
+        source: ExchangeFault,
+    },
+    /// An error or a result of another form.
+    #[error("upstream `{upstream}` answered its list request with something else: {found}")]
+    Answer {
+        /// Its name.
+        upstream: String,
+        /// What it answered.
+        found: String,
+    },
+    /// More than is read.
+    #[error("upstream `{upstream}` lists more than {MAX_TOOLS} tools or {MAX_PAGES} pages")]
+    Endless {
+        /// Its name.
+        upstream: String,
+    },
+}
+
+/// How an upstream's live contracts stand against the lock.
+#[derive(Debug, Default)]
+pub(crate) struct Standing {
+    /// When they were last compared; `None` before the first time.
+    pub(crate) compared_at: Option<Timestamp>,
+    /// Tools that differ, with what differs.
+    pub(crate) changed: BTreeMap<String, String>,
+    /// Why the last attempt to compare failed.
+    pub(crate) unreachable: Option<String>,
+}
+
+/// Fetches an upstream's whole live list.
+pub(crate) async fn live_list(upstream: &Upstream, bounds: &Bounds) -> Result<LiveList, LiveFault> {
+    let exchange = |source| LiveFault::Exchange { upstream: upstream.name().to_owned(), source };
+    let odd = |found: String| LiveFault::Answer { upstream: upstream.name().to_owned(), found };
+    let discovered = upstream.fetch(HostFetch::identity(), bounds).await.map_err(exchange)?;
+    let server = discovered.result().map_err(odd)?.server_name();
+    let mut live = LiveList { tools: Vec::new(), unreadable: Vec::new(), server };
+    let mut cursor = None;
+    for _ in 0..MAX_PAGES {
+        let answer = upstream.fetch(HostFetch::tools(cursor), bounds).await.map_err(exchange)?;
+        let page = answer.tools().map_err(odd)?;
+        live.tools.extend(page.tools);
+        live.unreadable.extend(page.unreadable);
+        if live.tools.len() + live.unreadable.len() > MAX_TOOLS {
+            break;
+        }
+        match page.next_cursor {
+            Some(next) => cursor = Some(next),
+            None => return Ok(live),
+        }
+    }
+    Err(LiveFault::Endless { upstream: upstream.name().to_owned() })
+}
+
+impl Source {
+    /// Compares the live list with the lock now. One comparison at a time; a failed one keeps what was found before.
+    pub(crate) async fn verify(&self, bounds: &Bounds) {
+        let _one = self.verifying.lock().await;
+        let before = self.standing.load_full();
+        let standing = match live_list(&self.upstream, bounds).await {
+            Ok(live) => Standing {
+                compared_at: Some(clock::now()),
+                changed: differences(self, &live),
+                unreachable: None,
+            },
+            Err(fault) => {
+                tracing::warn!(
+                    error = &fault as &dyn std::error::Error,
+                    "an upstream's contracts were not compared"
+                );
+                Standing {
+                    compared_at: before.compared_at,
+                    changed: before.changed.clone(),
+                    unreachable: Some(chain(&fault)),
+                }
+            }
+        };
+        for (tool, what) in &standing.changed {
+            if !before.changed.contains_key(tool) {
+                tracing::warn!(
+                    upstream = self.upstream.name(),
+                    tool,
+                    what,
+                    "a contract is not the pinned one any more"
+                );
+            }
+        }
+        self.standing.store(Arc::new(standing));
+    }
+}
+
+fn differences(source: &Source, live: &LiveList) -> BTreeMap<String, String> {
+    let findings = source.lock.verify(live.tools.iter().map(|(name, raw)| (name.as_str(), raw.get())));
+    let mut changed = BTreeMap::new();
+    for finding in findings {
+        match finding {
+            Finding::Same { .. } | Finding::New { .. } => {}
+            Finding::Changed { tool, fields, .. } => {
+                changed.insert(tool, format!("changed: {}", fields.join(", ")));
+            }
+            Finding::RawOnly { tool, .. } => {
+                changed.insert(tool, "its bytes changed, though not its canonical form".to_owned());
+            }
+            Finding::Missing { tool } => {
+                changed.insert(tool, "not served any more".to_owned());
+            }
+            Finding::Unreadable { tool, why } => {
+                changed.insert(tool, format!("cannot be read: {why}"));
+            }
+        }
+    }
+    changed
+}
+
+/// Compares each upstream's live list with its lock, for ever.
+pub(crate) async fn keep_verifying(source: Arc<Source>, bounds: Bounds) {
+    let every = source.verify_every.clamp(Duration::from_secs(1), Duration::from_secs(300));
+    loop {
+        source.verify(&bounds).await;
+        tokio::time::sleep(every).await;
+    }
+}
+
+fn chain(fault: &dyn std::error::Error) -> String {
+    let mut text = fault.to_string();
+    let mut next = fault.source();
+    while let Some(cause) = next {
+        text.push_str(": ");
+        text.push_str(&cause.to_string());
+        next = cause.source();
+    }
+    text
+}

@@ -1,0 +1,94 @@
+//! The permit: the one thing that a dispatch takes, and the ways to get one.
+//!
+//! **Invariant:** a [`Permit`] has private fields, is not `Clone`, owns upstream, name and argument bytes, and is made in
+//! this file alone: from a ruling and an intent that was recorded, or from a redemption that the store has committed.
+
+use std::sync::Arc;
+
+use aldgate_approval::Decision;
+use aldgate_authority::Verdict;
+use aldgate_store::Redeemed;
+use aldgate_wire::request::RequestMeta;
+use http::{HeaderName, HeaderValue};
+use serde_json::value::RawValue;
+
+use crate::catalog::{Progress, Tool};
+use crate::record::Intent;
+use crate::refusal::Refusal;
+use crate::rule::Ruled;
+
+/// Permission to make exactly one call, with exactly these bytes. Nothing outside of the gateway can make one, nothing
+/// can copy one, and [`crate::Gate::dispatch`] takes it by value.
+#[must_use = "a permit that is not dispatched was given for nothing"]
+pub struct Permit {
+    spent: Spent,
+}
+
+/// What a permit allowed, once it is used up.
+pub(crate) struct Spent {
+    pub(crate) tool: Arc<Tool>,
+    /// The name in the client's request.
+    pub(crate) name: String,
+    pub(crate) arguments: Option<Box<RawValue>>,
+    /// Digest of the arguments in normal form.
+    pub(crate) digest: String,
+    pub(crate) upstream_state: Option<String>,
+    pub(crate) responses: Option<Box<RawValue>>,
+    /// The decision that it rests on, where one was redeemed in this round.
+    pub(crate) decision: Option<Decision>,
+    pub(crate) meta: RequestMeta,
+    pub(crate) params: Vec<(HeaderName, HeaderValue)>,
+}
+
+impl Permit {
+    /// For a call that runs by itself.
+    pub(crate) fn automatic(ruled: Ruled, _recorded: Intent) -> Result<Self, Refusal> {
+        match (ruled.ruling.verdict(), &ruled.call.progress) {
+            (Verdict::Automatic, Progress::Fresh | Progress::Waiting { .. }) => Ok(Self::of(ruled)),
+            _ => Err(Refusal::host("AG-INTERNAL", "a permit was asked for without a ruling that gives one")),
+        }
+    }
+
+    /// For a later round of a call, automatic or approved in its first round.
+    pub(crate) fn next_round(ruled: Ruled, _recorded: Intent) -> Result<Self, Refusal> {
+        match (ruled.ruling.verdict(), &ruled.call.progress) {
+            (Verdict::Automatic, Progress::Round { .. })
+            | (Verdict::RequiresApproval, Progress::Round { approved: true, .. }) => Ok(Self::of(ruled)),
+            _ => Err(Refusal::host("AG-INTERNAL", "a permit was asked for without a ruling that gives one")),
+        }
+    }
+
+    /// For a call that a person approved: the store took the approval for it, and the argument bytes are those that were
+    /// approved.
+    pub(crate) fn redeemed(ruled: Ruled, redeemed: &Redeemed, approved: Option<Box<RawValue>>) -> Self {
+        let mut permit = Self::of(ruled);
+        permit.spent.arguments = approved;
+        permit.spent.decision = Some(redeemed.decision().clone());
+        permit
+    }
+
+    fn of(ruled: Ruled) -> Self {
+        let call = *ruled.call;
+        let (upstream_state, responses) = match call.progress {
+            Progress::Round { upstream_state, responses, .. } => (upstream_state, responses),
+            Progress::Fresh | Progress::Waiting { .. } => (None, None),
+        };
+        let spent = Spent {
+            tool: call.tool,
+            name: call.request.params.name.unwrap_or_default(),
+            arguments: call.request.params.arguments,
+            digest: call.arguments,
+            upstream_state,
+            responses,
+            decision: None,
+            meta: call.request.meta,
+            params: call.params,
+        };
+        Self { spent }
+    }
+
+    /// Uses the permit up.
+    pub(crate) fn spend(self) -> Spent {
+        self.spent
+    }
+}

@@ -1,0 +1,150 @@
+//! The eighth step, and what goes before a dispatch: the evidence.
+//!
+//! **Invariant:** what the registry does not call read-only is on the disk before it is dispatched.
+//! **Invariant:** an [`Intent`] is made here alone, after its row was taken.
+
+use aldgate_evidence::{Kind, RecordFault, Row};
+use aldgate_store::{Durability, NewRow, StoreFault};
+use bytes::Bytes;
+use serde_json::value::RawValue;
+
+use crate::catalog::Answer;
+use crate::gate::Gate;
+use crate::refusal::Refusal;
+use crate::trail::Trail;
+use crate::upstream::{Ended, Outcome};
+
+/// Proof that the intent of a call was recorded.
+pub(crate) struct Intent(());
+
+/// What is sent to the client, recorded.
+pub(crate) enum Recorded {
+    /// A result.
+    Result(Bytes),
+    /// The upstream's own JSON-RPC error.
+    Error { error: Box<RawValue>, code: i64 },
+    /// A notification was taken.
+    Accepted,
+}
+
+fn nobody() -> Refusal {
+    Refusal::host("AG-INTERNAL", "nobody was identified")
+}
+
+fn unwritten(fault: RecordFault) -> Refusal {
+    match fault {
+        RecordFault::Full => Refusal::busy("the evidence queue is full; try again later"),
+        other => {
+            Refusal::host("AG-EVIDENCE", "the evidence could not be written; nothing was sent").because(other)
+        }
+    }
+}
+
+/// The intent row of a call.
+pub(crate) fn intent_row(trail: &Trail) -> Result<Row, Refusal> {
+    trail.row(Kind::Intent).ok_or_else(nobody)
+}
+
+/// A row as the store takes it.
+pub(crate) fn stored(trail: &Trail, row: &Row) -> Result<NewRow, Refusal> {
+    row.to_stored(Some(trail.digests.key()))
+        .map_err(|fault| Refusal::host("AG-EVIDENCE", "the evidence could not be written").because(fault))
+}
+
+/// Records the intent of a call: on the disk, or queued where nothing changes.
+pub(crate) async fn intent(gate: &Gate, trail: &mut Trail, read_only: bool) -> Result<Intent, Refusal> {
+    let row = intent_row(trail)?;
+    if read_only {
+        gate.recorder.queue(&row, Some(&trail.digests)).map_err(unwritten)?;
+    } else {
+        gate.recorder.record(&row, Some(&trail.digests), Durability::Full).await.map_err(unwritten)?;
+    }
+    trail.intended = true;
+    Ok(Intent(()))
+}
+
+/// Records the intent of a later round; a round of what is not read-only is taken once.
+pub(crate) async fn next_round(gate: &Gate, trail: &mut Trail, read_only: bool) -> Result<Intent, Refusal> {
+    if read_only {
+        return intent(gate, trail, true).await;
+    }
+    let row = intent_row(trail)?;
+    let new = stored(trail, &row)?;
+    gate.store.spend_round(trail.call.as_str(), trail.round, new).await.map_err(|fault| match fault {
+        StoreFault::RoundSpent { .. } => Refusal::state(fault.to_string()),
+        other => {
+            Refusal::host("AG-STORE", "the round could not be recorded; nothing was sent").because(other)
+        }
+    })?;
+    gate.recorder.announce(&row);
+    trail.intended = true;
+    Ok(Intent(()))
+}
+
+/// Records how a call ended; nothing of the result leaves before that.
+pub(crate) async fn outcome(
+    gate: &Gate,
+    trail: &Trail,
+    outcome: Outcome,
+    read_only: bool,
+) -> Result<Recorded, Refusal> {
+    let mut row = trail.row(Kind::Outcome).ok_or_else(nobody)?;
+    row.took_ms = Some(outcome.took_ms);
+    match &outcome.ended {
+        Ended::Complete { result, is_error } => {
+            row.outcome = Some(if *is_error { "tool_error" } else { "complete" }.to_owned());
+            row.result = Some(trail.digests.of(result));
+        }
+        Ended::Asked { result } => {
+            row.outcome = Some("input_required".to_owned());
+            row.result = Some(trail.digests.of(result));
+        }
+        Ended::Error { error, code } => {
+            row.outcome = Some("rpc_error".to_owned());
+            row.code = Some(code.to_string());
+            row.result = Some(trail.digests.of(error.get().as_bytes()));
+        }
+        Ended::Failed(refusal) => describe(&mut row, refusal),
+    }
+    let durability = if read_only { Durability::Group } else { Durability::Full };
+    if let Err(fault) = gate.recorder.record(&row, Some(&trail.digests), durability).await {
+        let refusal = match outcome.ended {
+            Ended::Failed(refusal) => refusal,
+            _ if read_only => {
+                Refusal::host("AG-EVIDENCE", "the evidence could not be written; the result is withheld")
+            }
+            _ => Refusal::unknown("the evidence of the outcome could not be written"),
+        };
+        return Err(refusal.because(fault));
+    }
+    match outcome.ended {
+        Ended::Complete { result, .. } | Ended::Asked { result } => Ok(Recorded::Result(result.into())),
+        Ended::Error { error, code } => Ok(Recorded::Error { error, code }),
+        Ended::Failed(refusal) => Err(refusal),
+    }
+}
+
+/// Records what the host answered by itself.
+pub(crate) async fn answer(gate: &Gate, trail: &Trail, answer: Answer) -> Result<Recorded, Refusal> {
+    let row = trail.row(Kind::Answer).ok_or_else(nobody)?;
+    gate.recorder.record(&row, None, Durability::Group).await.map_err(unwritten)?;
+    Ok(Recorded::Result(answer.0))
+}
+
+/// Records a refusal. A refused request is refused whether or not its row can be written; a row that cannot is counted.
+pub(crate) async fn refusal(gate: &Gate, trail: &Trail, refusal: &Refusal) {
+    let kind = if trail.intended { Kind::Outcome } else { Kind::Refusal };
+    let Some(mut row) = trail.row(kind) else { return };
+    describe(&mut row, refusal);
+    if let Err(fault) = gate.recorder.record(&row, Some(&trail.digests), Durability::Group).await {
+        tracing::error!(error = &fault as &dyn std::error::Error, call = %trail.call, "a refusal was not recorded");
+        gate.counters.count_unrecorded();
+    }
+}
+
+fn describe(row: &mut Row, refusal: &Refusal) {
+    let unknown = refusal.code() == "AG-OUTCOME-UNKNOWN";
+    row.outcome = (row.kind == Kind::Outcome).then(|| if unknown { "unknown" } else { "failed" }.to_owned());
+    row.code = Some(refusal.code().to_owned());
+    row.detail = Some(refusal.to_string());
+}

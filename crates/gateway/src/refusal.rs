@@ -1,0 +1,231 @@
+//! Why a journey ended early. [`crate::reply`] turns a refusal into a response, [`crate::record`] into evidence.
+
+use aldgate_wire::request::{Rejection, RequestId};
+use serde_json::{Value, json};
+
+/// A boxed cause, for the log alone.
+type Cause = Box<dyn std::error::Error + Send + Sync>;
+
+/// A refusal: what the caller is told, and the cause that only the log gets.
+#[derive(Debug)]
+pub(crate) struct Refusal {
+    code: &'static str,
+    rule: Option<String>,
+    message: String,
+    form: Form,
+    cause: Option<Cause>,
+}
+
+/// How the caller is told.
+#[derive(Debug)]
+pub(crate) enum Form {
+    /// An HTTP error; nothing is known of the request.
+    Http(u16),
+    /// A JSON-RPC error.
+    Rpc {
+        /// HTTP status.
+        http: u16,
+        /// JSON-RPC code.
+        code: i64,
+        /// Members of the error's `data`.
+        data: Option<Value>,
+        /// The id, where the body had a readable one but the request was not accepted.
+        id: Option<RequestId>,
+    },
+    /// A tool result with `isError`: the model should see it.
+    Tool,
+    /// An `input_required` result with a notice: a person has to decide, the caller may come again.
+    Notice {
+        /// The sealed state that the caller brings back.
+        state: String,
+    },
+}
+
+/// JSON-RPC codes of our own, outside the range that JSON-RPC and MCP reserve.
+mod rpc {
+    pub(super) const BUSY: i64 = 7429;
+    pub(super) const CONTRACT: i64 = 7409;
+    pub(super) const UPSTREAM: i64 = 7502;
+    pub(super) const UNKNOWN: i64 = 7504;
+    pub(super) const HOST: i64 = 7500;
+}
+
+impl Refusal {
+    fn new(code: &'static str, message: impl Into<String>, form: Form) -> Self {
+        Self { code, rule: None, message: message.into(), form, cause: None }
+    }
+
+    fn rpc(code: &'static str, number: i64, message: impl Into<String>) -> Self {
+        Self::new(code, message, Form::Rpc { http: 200, code: number, data: None, id: None })
+    }
+
+    /// An HTTP error before the body was read.
+    pub(crate) fn http(status: u16, code: &'static str, message: impl Into<String>) -> Self {
+        Self::new(code, message, Form::Http(status))
+    }
+
+    /// A body over the limit.
+    pub(crate) fn too_large(found: usize, limit: usize) -> Self {
+        let message = format!(
+            "the body has {found} bytes, at most {limit} are taken; send less, or raise `body_bytes`"
+        );
+        Self::http(413, "AG-HEAD-SIZE", message)
+    }
+
+    /// No principal.
+    pub(crate) fn unauthenticated(cause: &aldgate_identity::Unauthenticated) -> Self {
+        Self::http(401, "AG-IDENTITY", cause.to_string())
+    }
+
+    /// An envelope that was not accepted.
+    pub(crate) fn rejected(rejection: Rejection) -> Self {
+        let Rejection { http, code, message, data, id, ag } = rejection;
+        Self::new(ag, message, Form::Rpc { http, code, data: data.map(|data| *data), id })
+    }
+
+    /// A name that the caller's list does not hold.
+    pub(crate) fn unknown_tool(name: &str) -> Self {
+        let shown: String = name.chars().filter(|letter| !letter.is_control()).take(128).collect();
+        let message = format!("there is no tool `{shown}`; `tools/list` names those that there are");
+        Self::rpc("AG-TOOL-UNKNOWN", aldgate_wire::code::INVALID_PARAMS, message)
+    }
+
+    /// Parameters that the method does not take.
+    pub(crate) fn params(message: impl Into<String>) -> Self {
+        Self::rpc("AG-PARAMS", aldgate_wire::code::INVALID_PARAMS, message)
+    }
+
+    /// A header that does not repeat the argument that it mirrors.
+    pub(crate) fn header_mismatch(message: impl Into<String>) -> Self {
+        let form = Form::Rpc { http: 400, code: aldgate_wire::code::HEADER_MISMATCH, data: None, id: None };
+        Self::new("AG-WIRE-HEADER", message, form)
+    }
+
+    /// Arguments that the pinned input schema does not allow.
+    pub(crate) fn invalid_arguments(message: impl Into<String>) -> Self {
+        Self::new("AG-ARGUMENTS", message, Form::Tool)
+    }
+
+    /// A ruling of `prohibited`. The rule's short name is shown, its text never.
+    pub(crate) fn prohibited(code: &'static str, rule: &str) -> Self {
+        let message = "the host does not allow this call; it was not made. Do not repeat it";
+        Self { rule: Some(rule.to_owned()), ..Self::new(code, message, Form::Tool) }
+    }
+
+    /// A person said no.
+    pub(crate) fn denied(approval: &str, by: &str, note: &str) -> Self {
+        let said = if note.is_empty() { String::new() } else { format!(", saying: {note}") };
+        let message = format!(
+            "approval `{approval}` was denied by {by}{said}. The call was not made; the denial is final for these arguments"
+        );
+        Self { rule: Some("approval".to_owned()), ..Self::new("AG-APPROVAL-DENIED", message, Form::Tool) }
+    }
+
+    /// A person has not decided yet.
+    pub(crate) fn pending(approval: &str, hint: &str) -> Self {
+        let message = format!(
+            "a person must approve this call first. Approval `{approval}` is pending; it is decided with {hint}. \
+             The call was not made; repeat the same call after the decision"
+        );
+        Self { rule: Some("approval".to_owned()), ..Self::new("AG-APPROVAL-PENDING", message, Form::Tool) }
+    }
+
+    /// The same, as a notice in an `input_required` result.
+    pub(crate) fn notice(approval: &str, hint: &str, state: String) -> Self {
+        let message = format!(
+            "A person must approve this call. Approval {approval} is pending and is decided elsewhere, with {hint}. \
+             Accept to wait for the decision; decline to stop waiting."
+        );
+        Self {
+            rule: Some("approval".to_owned()),
+            ..Self::new("AG-APPROVAL-PENDING", message, Form::Notice { state })
+        }
+    }
+
+    /// An approval that is no good any more.
+    pub(crate) fn spent(message: impl Into<String>) -> Self {
+        Self { rule: Some("approval".to_owned()), ..Self::new("AG-APPROVAL-SPENT", message, Form::Tool) }
+    }
+
+    /// A request state that is not accepted.
+    pub(crate) fn state(message: impl Into<String>) -> Self {
+        Self::rpc("AG-STATE", aldgate_wire::code::INVALID_PARAMS, message)
+    }
+
+    /// The live contract is not the pinned one.
+    pub(crate) fn contract(code: &'static str, message: impl Into<String>) -> Self {
+        Self::rpc(code, rpc::CONTRACT, message)
+    }
+
+    /// The upstream failed, and the call was not executed or changes nothing.
+    pub(crate) fn upstream(code: &'static str, message: impl Into<String>) -> Self {
+        Self::rpc(code, rpc::UPSTREAM, message)
+    }
+
+    /// The upstream failed after a consequential call was dispatched.
+    pub(crate) fn unknown(message: &str) -> Self {
+        let message = format!("executed or unknown, do not retry: {message}");
+        Self::rpc("AG-OUTCOME-UNKNOWN", rpc::UNKNOWN, message)
+    }
+
+    /// More requests than the gateway works on at once.
+    pub(crate) fn busy(message: impl Into<String>) -> Self {
+        Self::new("AG-BUSY", message, Form::Rpc { http: 503, code: rpc::BUSY, data: None, id: None })
+    }
+
+    /// The host itself failed.
+    pub(crate) fn host(code: &'static str, message: impl Into<String>) -> Self {
+        Self::new(code, message, Form::Rpc { http: 500, code: rpc::HOST, data: None, id: None })
+    }
+
+    /// The same refusal with a cause for the log.
+    pub(crate) fn because(self, cause: impl Into<Cause>) -> Self {
+        Self { cause: Some(cause.into()), ..self }
+    }
+
+    /// The stable code.
+    pub(crate) fn code(&self) -> &'static str {
+        self.code
+    }
+
+    /// The short name of what decided.
+    pub(crate) fn rule(&self) -> Option<&str> {
+        self.rule.as_deref()
+    }
+
+    /// How the caller is told.
+    pub(crate) fn form(&self) -> &Form {
+        &self.form
+    }
+
+    /// The cause, for the log.
+    pub(crate) fn cause(&self) -> Option<&Cause> {
+        self.cause.as_ref()
+    }
+
+    /// The HTTP status of the response.
+    pub(crate) fn http_status(&self) -> u16 {
+        match &self.form {
+            Form::Http(status) | Form::Rpc { http: status, .. } => *status,
+            Form::Tool | Form::Notice { .. } => 200,
+        }
+    }
+
+    /// The members of a JSON-RPC error's `data`: those of the refusal and the stable code.
+    pub(crate) fn data(&self) -> Value {
+        let mut data = match &self.form {
+            Form::Rpc { data: Some(Value::Object(members)), .. } => Value::Object(members.clone()),
+            _ => json!({}),
+        };
+        if let Value::Object(members) = &mut data {
+            members.insert("code".to_owned(), Value::from(self.code));
+        }
+        data
+    }
+}
+
+impl std::fmt::Display for Refusal {
+    fn fmt(&self, out: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        out.write_str(&self.message)
+    }
+}

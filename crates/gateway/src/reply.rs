@@ -1,0 +1,145 @@
+//! The last step: the one place where outcomes and refusals become HTTP responses.
+
+use aldgate_wire::response::{error_bytes, raw_error_bytes, response_bytes};
+use axum::body::Body;
+use axum::response::Response;
+use http::header::{CACHE_CONTROL, CONTENT_TYPE, WWW_AUTHENTICATE};
+use http::{HeaderValue, StatusCode};
+use serde_json::json;
+use serde_json::value::{RawValue, to_raw_value};
+
+use crate::record::Recorded;
+use crate::refusal::{Form, Refusal};
+use crate::trail::Trail;
+
+/// What the gateway says of itself.
+pub(crate) fn server_info() -> Result<Box<RawValue>, serde_json::Error> {
+    to_raw_value(&json!({"name": "aldgate", "title": "Aldgate", "version": env!("CARGO_PKG_VERSION")}))
+}
+
+/// `_meta` of a result that the host made.
+pub(crate) fn own_meta() -> serde_json::Value {
+    json!({
+        "io.modelcontextprotocol/serverInfo":
+            {"name": "aldgate", "title": "Aldgate", "version": env!("CARGO_PKG_VERSION")},
+    })
+}
+
+/// The response to a request that came through.
+pub(crate) fn recorded(trail: &Trail, recorded: Recorded) -> Response {
+    match (recorded, &trail.request_id) {
+        (Recorded::Result(result), Some(id)) => json_response(200, response_bytes(id, &result)),
+        (Recorded::Error { error, code }, Some(id)) => {
+            let status = if code == aldgate_wire::code::MISSING_CLIENT_CAPABILITY { 400 } else { 200 };
+            json_response(status, raw_error_bytes(id, &error))
+        }
+        (Recorded::Accepted, _) | (_, None) => empty(202),
+    }
+}
+
+/// The response to a request that was refused.
+pub(crate) fn refused(trail: &Trail, refusal: &Refusal) -> Response {
+    if let Some(cause) = refusal.cause() {
+        let cause: &(dyn std::error::Error + 'static) = cause.as_ref();
+        tracing::warn!(call = %trail.call, code = refusal.code(), error = cause, "a request failed");
+    }
+    let status = refusal.http_status();
+    let message = refusal.to_string();
+    let own_id = match refusal.form() {
+        Form::Rpc { id, .. } => id.as_ref(),
+        _ => None,
+    };
+    let id = own_id.or(trail.request_id.as_ref());
+    match (refusal.form(), id) {
+        (Form::Tool, Some(id)) => {
+            json_response(status, response_bytes(id, tool_error(trail, refusal).as_bytes()))
+        }
+        (Form::Notice { state }, Some(id)) => {
+            json_response(status, response_bytes(id, notice(trail, refusal, state).as_bytes()))
+        }
+        (Form::Rpc { code, .. }, id) => {
+            let mut data = refusal.data();
+            if let serde_json::Value::Object(members) = &mut data {
+                members.insert("call".to_owned(), trail.call.as_str().into());
+            }
+            json_response(status, error_bytes(id, *code, &message, Some(&data)))
+        }
+        (Form::Http(_) | Form::Tool | Form::Notice { .. }, _) => {
+            let data = refusal.data();
+            let mut response = json_response(
+                status,
+                error_bytes(None, aldgate_wire::code::INVALID_REQUEST, &message, Some(&data)),
+            );
+            match status {
+                401 => insert(&mut response, WWW_AUTHENTICATE, "Bearer"),
+                405 => insert(&mut response, http::header::ALLOW, "POST"),
+                _ => {}
+            }
+            response
+        }
+    }
+}
+
+fn refusal_meta(trail: &Trail, refusal: &Refusal) -> serde_json::Value {
+    let mut meta = own_meta();
+    if let serde_json::Value::Object(members) = &mut meta {
+        let mut said = json!({"code": refusal.code(), "call": trail.call.as_str()});
+        if let (serde_json::Value::Object(said), Some(rule)) = (&mut said, refusal.rule()) {
+            said.insert("rule".to_owned(), rule.into());
+        }
+        if let (serde_json::Value::Object(said), Some(approval)) = (&mut said, &trail.approval) {
+            said.insert("approval".to_owned(), approval.as_str().into());
+        }
+        members.insert("io.github.aldgate/refusal".to_owned(), said);
+    }
+    meta
+}
+
+fn tool_error(trail: &Trail, refusal: &Refusal) -> String {
+    json!({
+        "resultType": "complete",
+        "content": [{"type": "text", "text": format!("{} ({})", refusal, refusal.code())}],
+        "isError": true,
+        "_meta": refusal_meta(trail, refusal),
+    })
+    .to_string()
+}
+
+/// A form with nothing to fill in: it tells where the decision is made, it does not take one.
+fn notice(trail: &Trail, refusal: &Refusal, state: &str) -> String {
+    json!({
+        "resultType": "input_required",
+        "inputRequests": {
+            "approval": {
+                "method": "elicitation/create",
+                "params": {
+                    "mode": "form",
+                    "message": refusal.to_string(),
+                    "requestedSchema": {"type": "object", "properties": {}},
+                },
+            },
+        },
+        "requestState": state,
+        "_meta": refusal_meta(trail, refusal),
+    })
+    .to_string()
+}
+
+/// A JSON response that nobody keeps.
+pub(crate) fn json_response(status: u16, body: Vec<u8>) -> Response {
+    let mut response = empty(status);
+    *response.body_mut() = Body::from(body);
+    insert(&mut response, CONTENT_TYPE, "application/json");
+    response
+}
+
+fn empty(status: u16) -> Response {
+    let mut response = Response::new(Body::empty());
+    *response.status_mut() = StatusCode::from_u16(status).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
+    insert(&mut response, CACHE_CONTROL, "no-store");
+    response
+}
+
+fn insert(response: &mut Response, name: http::HeaderName, value: &'static str) {
+    response.headers_mut().insert(name, HeaderValue::from_static(value));
+}

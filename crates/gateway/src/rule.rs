@@ -1,0 +1,77 @@
+//! The fifth step: what the host's registry and policies say.
+
+use aldgate_authority::{Action, Question, Ruling, Verdict, implied};
+
+use crate::catalog::{Call, Progress};
+use crate::gate::Gate;
+use crate::refusal::Refusal;
+use crate::trail::Trail;
+
+/// A call and the ruling on it, made for exactly these values.
+pub(crate) struct Ruled {
+    pub(crate) call: Box<Call>,
+    pub(crate) ruling: Ruling,
+}
+
+/// Rules on a call. A contract that is not the pinned one refuses it first.
+pub(crate) async fn decide(gate: &Gate, trail: &mut Trail, call: Box<Call>) -> Result<Ruled, Refusal> {
+    let principal =
+        trail.principal.as_ref().ok_or_else(|| Refusal::host("AG-INTERNAL", "nobody was identified"))?;
+    let responses = match &call.progress {
+        Progress::Round { responses, .. } => responses.as_deref(),
+        Progress::Fresh | Progress::Waiting { .. } => None,
+    };
+    let ruling = gate.snapshot.authorizer.rule(&Question {
+        principal,
+        action: Action::Call,
+        target: call.tool.target(),
+        arguments: call.request.params.arguments.as_deref(),
+        input_responses: responses,
+        client: &principal.client,
+    });
+    let ruling = ruling.with_implied(implied(&call.tool.hints));
+    trail.ruling = Some(word(ruling.verdict()));
+    trail.explanation = serde_json::to_value(ruling.explanation()).ok();
+    if ruling.verdict() == Verdict::Prohibited {
+        return Err(Refusal::prohibited(ruling.code().unwrap_or("AG-PROHIBITED"), ruling.rule()));
+    }
+    contract_is_pinned(gate, &call).await?;
+    Ok(Ruled { call, ruling })
+}
+
+/// A call goes out only to an upstream whose live contract was compared with the lock and is the same.
+async fn contract_is_pinned(gate: &Gate, call: &Call) -> Result<(), Refusal> {
+    let source = &call.tool.source;
+    if source.standing.load().compared_at.is_none() {
+        source.verify(&gate.settings.bounds).await;
+    }
+    let standing = source.standing.load();
+    let upstream = source.upstream.name();
+    if standing.compared_at.is_none() {
+        let why = standing.unreachable.as_deref().unwrap_or("it has not answered yet").to_owned();
+        let message = format!(
+            "upstream `{upstream}` could not be asked for its contracts, so that nothing is called there; try again later"
+        );
+        return Err(Refusal::upstream("AG-UPSTREAM-UNREACHABLE", message).because(why));
+    }
+    match call.tool.change() {
+        None => Ok(()),
+        Some(what) => Err(Refusal::contract(
+            "AG-CONTRACT-CHANGED",
+            format!(
+                "the contract of `{}` is not the reviewed one any more ({what}); the call was not made. An operator \
+                 looks at it with `aldgate contracts verify`",
+                call.tool.visible
+            ),
+        )),
+    }
+}
+
+/// The word that evidence uses.
+fn word(verdict: Verdict) -> &'static str {
+    match verdict {
+        Verdict::Automatic => "automatic",
+        Verdict::RequiresApproval => "requires_approval",
+        Verdict::Prohibited => "prohibited",
+    }
+}

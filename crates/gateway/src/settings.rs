@@ -1,0 +1,121 @@
+//! What the binary gives the gateway: values, already read and checked.
+
+use std::time::Duration;
+
+use aldgate_contract::Lock;
+use axum::Router;
+use http::Uri;
+
+/// Which `Host` and `Origin` headers are let in.
+#[derive(Clone, Debug, Default)]
+pub struct Doors {
+    /// Host names beside loopback (`localhost`, `127.0.0.1`, `[::1]`, each with any port), without port.
+    pub hosts: Vec<String>,
+    /// Origins, such as `https://console.example.com`. A request without `Origin` does not come from a browser.
+    pub origins: Vec<String>,
+}
+
+/// Bounds on what one request may take.
+#[derive(Clone, Debug)]
+pub struct Bounds {
+    /// Bytes of a request body.
+    pub body_bytes: usize,
+    /// Nesting of a request body.
+    pub depth: usize,
+    /// Bytes of an upstream's answer.
+    pub response_bytes: usize,
+    /// Requests that are worked on at once.
+    pub in_flight: usize,
+    /// How long an upstream may take for one call.
+    pub call_timeout: Duration,
+}
+
+impl Default for Bounds {
+    fn default() -> Self {
+        Self {
+            body_bytes: 1 << 20,
+            depth: 64,
+            response_bytes: 8 << 20,
+            in_flight: 512,
+            call_timeout: Duration::from_secs(60),
+        }
+    }
+}
+
+/// Times of an approval.
+#[derive(Clone, Debug)]
+pub struct ApprovalTimes {
+    /// How long it can be decided.
+    pub pending_for: Duration,
+    /// How long after the decision it can be redeemed.
+    pub redeem_within: Duration,
+    /// How long a retry waits for a decision before it is asked to come again.
+    pub hold: Duration,
+}
+
+impl Default for ApprovalTimes {
+    fn default() -> Self {
+        Self {
+            pending_for: Duration::from_secs(24 * 60 * 60),
+            redeem_within: Duration::from_secs(10 * 60),
+            hold: Duration::from_secs(25),
+        }
+    }
+}
+
+/// How an upstream is reached.
+#[derive(Clone, Debug)]
+pub enum Transport {
+    /// Streamable HTTP at this `http:` URL.
+    Http(Uri),
+    /// A server inside this process: the router and the path of its endpoint.
+    InProcess(Router, String),
+}
+
+/// Kinds of input that an upstream may ask the client for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum MayAsk {
+    /// Elicitation by form.
+    Form,
+}
+
+/// Which contracts an upstream is held to.
+#[derive(Clone, Debug)]
+pub enum Pins {
+    /// The ones in a reviewed lock.
+    Locked(Lock),
+    /// Those that it serves when it is first reached; for development alone.
+    FirstUse,
+}
+
+/// One upstream.
+#[derive(Clone, Debug)]
+pub struct UpstreamSettings {
+    /// The host's name of it; the first part of `upstream/tool`.
+    pub name: String,
+    /// What visible tool names begin with; may be empty.
+    pub prefix: String,
+    /// How it is reached.
+    pub transport: Transport,
+    /// The credential that the gateway shows it, as a bearer token. The caller's own is never sent.
+    pub bearer: Option<String>,
+    /// Which contracts it is held to.
+    pub pins: Pins,
+    /// What it may ask the client for.
+    pub may_ask: Vec<MayAsk>,
+    /// How often its live list is compared with the lock, 1 s to 5 min.
+    pub verify_every: Duration,
+}
+
+/// All settings that do not change while the gateway runs.
+#[derive(Clone, Debug, Default)]
+pub struct Settings {
+    /// Which requests are let in.
+    pub doors: Doors,
+    /// Bounds on one request.
+    pub bounds: Bounds,
+    /// Times of approvals.
+    pub approvals: ApprovalTimes,
+    /// Where people decide, shown to callers that wait; a URL or a command.
+    pub decide_hint: String,
+}

@@ -1,0 +1,70 @@
+//! What is known of a request while it travels; evidence and reply are made of it.
+
+use aldgate_approval::CallId;
+use aldgate_authority::Principal;
+use aldgate_evidence::{Digests, Kind, Row};
+use aldgate_wire::request::RequestId;
+
+use crate::clock;
+
+/// The trail of one request. Each step of the journey adds what it settled.
+pub struct Trail {
+    pub(crate) call: CallId,
+    pub(crate) round: u32,
+    pub(crate) principal: Option<Principal>,
+    pub(crate) request_id: Option<RequestId>,
+    pub(crate) method: Option<&'static str>,
+    pub(crate) tool: Option<String>,
+    pub(crate) contract: Option<String>,
+    pub(crate) ruling: Option<&'static str>,
+    pub(crate) explanation: Option<serde_json::Value>,
+    pub(crate) approval: Option<String>,
+    pub(crate) arguments: Option<String>,
+    pub(crate) responses: Option<String>,
+    pub(crate) trace: Option<String>,
+    pub(crate) digests: Digests,
+    /// Whether an intent was written, so that what follows is its outcome.
+    pub(crate) intended: bool,
+}
+
+impl Trail {
+    /// The trail of a request that has just arrived.
+    pub(crate) fn begin() -> Result<Self, clock::NoRandomness> {
+        Ok(Self {
+            call: CallId::from_random(clock::random()?),
+            round: 0,
+            principal: None,
+            request_id: None,
+            method: None,
+            tool: None,
+            contract: None,
+            ruling: None,
+            explanation: None,
+            approval: None,
+            arguments: None,
+            responses: None,
+            trace: None,
+            digests: Digests::new(clock::random()?),
+            intended: false,
+        })
+    }
+
+    /// A row of evidence with all that is known so far; `None` while nobody knows who called.
+    pub(crate) fn row(&self, kind: Kind) -> Option<Row> {
+        let principal = self.principal.clone()?;
+        let mut row = Row::new(kind, clock::now(), self.call.clone(), principal, self.method.unwrap_or(""));
+        row.round = self.round;
+        row.tool.clone_from(&self.tool);
+        row.contract.clone_from(&self.contract);
+        row.ruling = self.ruling.map(str::to_owned);
+        row.approval.clone_from(&self.approval);
+        row.arguments.clone_from(&self.arguments);
+        row.responses.clone_from(&self.responses);
+        row.trace.clone_from(&self.trace);
+        // The reasons stand in the row that the ruling led to; the outcome refers to it by the call id.
+        if kind != Kind::Outcome {
+            row.explanation.clone_from(&self.explanation);
+        }
+        Some(row)
+    }
+}

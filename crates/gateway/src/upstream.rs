@@ -1,0 +1,105 @@
+//! The seventh step: the upstream is called, under a permit that is used up by it.
+//!
+//! There are two ways to an upstream: [`Gate::dispatch`], which takes a [`Permit`] by value, and [`Upstream::fetch`],
+//! which takes a [`HostFetch`] and carries nothing of a client.
+
+mod answer;
+mod dispatch;
+mod exchange;
+mod fetched;
+mod relay;
+
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use aldgate_wire::outbound::OutboundCall;
+use serde_json::value::RawValue;
+
+use crate::catalog::HostFetch;
+use crate::receive::VERSIONS;
+use crate::settings::{Bounds, Transport};
+
+pub(crate) use dispatch::Ended;
+pub use dispatch::Outcome;
+pub(crate) use exchange::Wire;
+pub use exchange::{ExchangeFault, TransportFault};
+pub(crate) use fetched::Fetched;
+
+/// One upstream server.
+pub(crate) struct Upstream {
+    name: String,
+    endpoint: String,
+    wire: Wire,
+    next_id: AtomicU64,
+}
+
+impl Upstream {
+    /// An upstream that is reached in this way.
+    pub(crate) fn new(
+        name: &str,
+        transport: Transport,
+        bearer: Option<&str>,
+    ) -> Result<Self, TransportFault> {
+        let endpoint = match &transport {
+            Transport::Http(uri) => uri.to_string(),
+            Transport::InProcess(_, path) => format!("inproc:{path}"),
+        };
+        Ok(Self {
+            name: name.to_owned(),
+            endpoint,
+            wire: Wire::new(transport, bearer)?,
+            next_id: AtomicU64::new(1),
+        })
+    }
+
+    /// The host's name of it.
+    pub(crate) fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// Where it is: its URL, or `inproc:` and a path.
+    pub(crate) fn endpoint(&self) -> &str {
+        &self.endpoint
+    }
+
+    /// What an approval is bound to: name and endpoint.
+    pub(crate) fn identity(&self) -> String {
+        format!("{} {}", self.name, self.endpoint)
+    }
+
+    fn new_id(&self) -> u64 {
+        self.next_id.fetch_add(1, Ordering::Relaxed)
+    }
+
+    /// Makes a request on the gateway's own behalf.
+    pub(crate) async fn fetch(&self, fetch: HostFetch, bounds: &Bounds) -> Result<Fetched, ExchangeFault> {
+        let id = self.new_id();
+        let (capabilities, client_info) = (raw("{}")?, client_info()?);
+        let call = OutboundCall {
+            id,
+            method: fetch.method(),
+            name: None,
+            arguments: None,
+            input_responses: None,
+            request_state: None,
+            cursor: fetch.cursor(),
+            capabilities: &capabilities,
+            client_info: &client_info,
+            progress_token: None,
+            traceparent: None,
+            tracestate: None,
+            extra_meta: &[],
+            version: VERSIONS.first().copied().unwrap_or_default(),
+        };
+        let answer = self.wire.exchange(call.body(), call.headers(&[]), id, bounds).await?;
+        Ok(Fetched::new(answer))
+    }
+}
+
+fn raw(text: &str) -> Result<Box<RawValue>, ExchangeFault> {
+    RawValue::from_string(text.to_owned()).map_err(ExchangeFault::Request)
+}
+
+/// What the gateway says of itself to upstreams.
+fn client_info() -> Result<Box<RawValue>, ExchangeFault> {
+    raw(concat!(r#"{"name":"aldgate","version":""#, env!("CARGO_PKG_VERSION"), r#""}"#))
+}

@@ -1,0 +1,212 @@
+//! A permitted call, from the request to the upstream to how it ended.
+
+use std::time::Instant;
+
+use aldgate_wire::outbound::OutboundCall;
+use aldgate_wire::response::{Answer, ResultKind, ResultView};
+use aldgate_wire::{Presence, elicitation};
+use serde_json::Value;
+use serde_json::value::RawValue;
+
+use super::{ExchangeFault, answer, client_info, raw, relay};
+use crate::gate::Gate;
+use crate::permit::{Permit, Spent};
+use crate::receive::VERSIONS;
+use crate::refusal::Refusal;
+use crate::trail::Trail;
+use crate::{clock, reply};
+
+/// How a dispatched call ended.
+pub struct Outcome {
+    pub(crate) ended: Ended,
+    pub(crate) took_ms: u64,
+}
+
+/// The ways in which a call ends.
+pub(crate) enum Ended {
+    /// A complete result, ready to be sent.
+    Complete { result: Vec<u8>, is_error: bool },
+    /// The upstream asks the client for input; a result ready to be sent.
+    Asked { result: Vec<u8> },
+    /// The upstream's own JSON-RPC error.
+    Error { error: Box<RawValue>, code: i64 },
+    /// No answer that could be passed on.
+    Failed(Refusal),
+}
+
+impl Gate {
+    /// Calls the upstream that the permit names, with the bytes that the permit holds. The permit is used up whatever
+    /// happens.
+    pub async fn dispatch(&self, trail: &Trail, permit: Permit) -> Outcome {
+        let begun = Instant::now();
+        let spent = permit.spend();
+        let read_only = spent.tool.entry.read_only;
+        let ended = match self.attempt(trail, &spent).await {
+            Ok(ended) => ended,
+            Err(fault) => Ended::Failed(fault.told(&spent, read_only)),
+        };
+        let took_ms = u64::try_from(begun.elapsed().as_millis()).unwrap_or(u64::MAX);
+        Outcome { ended, took_ms }
+    }
+
+    async fn attempt(&self, trail: &Trail, spent: &Spent) -> Result<Ended, Fault> {
+        let first = self.send(trail, spent, None).await?;
+        let result = match first {
+            Answer::Result(view) if view.kind == ResultKind::InputRequired => {
+                match answer::own_answer(trail, spent, &view) {
+                    Some(responses) => {
+                        let state = view.request_state.as_deref();
+                        self.send(trail, spent, Some((responses?.as_ref(), state))).await?
+                    }
+                    None => Answer::Result(view),
+                }
+            }
+            other => other,
+        };
+        match result {
+            Answer::Error { raw, code, .. } => Ok(Ended::Error { error: raw, code }),
+            Answer::Result(view) => match view.kind {
+                ResultKind::Complete => {
+                    check_output(spent, &view)?;
+                    Ok(Ended::Complete { result: self.signed(trail, &view)?, is_error: view.failed() })
+                }
+                ResultKind::InputRequired => {
+                    Ok(Ended::Asked { result: relay::asked(self, trail, spent, &view)? })
+                }
+                ResultKind::Task => Err(Fault::Invalid("a task, which was not negotiated".to_owned())),
+            },
+        }
+    }
+
+    async fn send(
+        &self,
+        trail: &Trail,
+        spent: &Spent,
+        own: Option<(&RawValue, Option<&str>)>,
+    ) -> Result<Answer, Fault> {
+        let upstream = &spent.tool.source.upstream;
+        let id = upstream.new_id();
+        let (responses, state) = match own {
+            Some((responses, state)) => (Some(responses), state),
+            None => (spent.responses.as_deref(), spent.upstream_state.as_deref()),
+        };
+        let capabilities = raw(relay::capabilities(spent))?;
+        let info = client_info()?;
+        let traceparent = trail.trace.as_deref().and_then(next_hop);
+        let call = OutboundCall {
+            id,
+            method: aldgate_wire::request::Method::CallTool,
+            name: Some(&spent.tool.name),
+            arguments: spent.arguments.as_deref(),
+            input_responses: responses,
+            request_state: state,
+            cursor: None,
+            capabilities: &capabilities,
+            client_info: &info,
+            progress_token: None,
+            traceparent: traceparent.as_deref(),
+            tracestate: spent.meta.tracestate.as_deref().filter(|state| !state.is_empty()),
+            extra_meta: &spent.meta.other,
+            version: VERSIONS.first().copied().unwrap_or_default(),
+        };
+        let wire = &upstream.wire;
+        Ok(wire.exchange(call.body(), call.headers(&spent.params), id, &self.settings.bounds).await?)
+    }
+
+    /// The result with the gateway's own `_meta` members; every byte outside of `_meta` as it came.
+    pub(super) fn signed(&self, trail: &Trail, view: &ResultView) -> Result<Vec<u8>, Fault> {
+        let server = reply::server_info().map_err(Fault::Own)?;
+        let call = serde_json::value::to_raw_value(trail.call.as_str()).map_err(Fault::Own)?;
+        view.with_meta(
+            &[("io.modelcontextprotocol/serverInfo", &server), ("io.github.aldgate/call", &call)],
+            &[aldgate_wire::OWN_META_PREFIX],
+        )
+        .map_err(|fault| Fault::Invalid(fault.to_string()))
+    }
+}
+
+/// Why there is nothing to pass on.
+pub(super) enum Fault {
+    /// No answer.
+    Exchange(ExchangeFault),
+    /// An answer that cannot be passed on.
+    Invalid(String),
+    /// The upstream asked for what it may not ask for.
+    MayNotAsk(String),
+    /// The gateway could not write its own part.
+    Own(serde_json::Error),
+}
+
+impl From<ExchangeFault> for Fault {
+    fn from(fault: ExchangeFault) -> Self {
+        Self::Exchange(fault)
+    }
+}
+
+impl From<elicitation::InputFault> for Fault {
+    fn from(fault: elicitation::InputFault) -> Self {
+        Self::Invalid(fault.to_string())
+    }
+}
+
+impl Fault {
+    /// What the caller is told. After a consequential call was sent, every failure says the same: executed or unknown.
+    fn told(self, spent: &Spent, read_only: bool) -> Refusal {
+        let upstream = spent.tool.source.upstream.name();
+        let sent = match &self {
+            Self::Exchange(fault) => fault.was_sent(),
+            Self::Invalid(_) | Self::MayNotAsk(_) | Self::Own(_) => true,
+        };
+        let (code, what) = match &self {
+            Self::Exchange(ExchangeFault::Connect(_)) => {
+                ("AG-UPSTREAM-UNREACHABLE", "cannot be reached".to_owned())
+            }
+            Self::Exchange(fault @ ExchangeFault::TimedOut { .. }) => {
+                ("AG-UPSTREAM-TIMEOUT", fault.to_string())
+            }
+            Self::Exchange(fault @ ExchangeFault::Credential { .. }) => {
+                ("AG-UPSTREAM-CREDENTIAL", fault.to_string())
+            }
+            Self::Exchange(fault) => ("AG-UPSTREAM-ANSWER", fault.to_string()),
+            Self::Invalid(what) => ("AG-UPSTREAM-ANSWER", format!("its answer is not valid: {what}")),
+            Self::MayNotAsk(what) => ("AG-UPSTREAM-ASKS", what.clone()),
+            Self::Own(_) => ("AG-INTERNAL", "its answer could not be passed on".to_owned()),
+        };
+        let message = format!("upstream `{upstream}`: {what}");
+        let refusal =
+            if sent && !read_only { Refusal::unknown(&message) } else { Refusal::upstream(code, message) };
+        match self {
+            Self::Exchange(fault) => refusal.because(fault),
+            Self::Own(fault) => refusal.because(fault),
+            Self::Invalid(_) | Self::MayNotAsk(_) => refusal,
+        }
+    }
+}
+
+/// The structured content of a result that is no error must fit the pinned output schema.
+fn check_output(spent: &Spent, view: &ResultView) -> Result<(), Fault> {
+    let Some(schema) = &spent.tool.output else { return Ok(()) };
+    if view.failed() {
+        return Ok(());
+    }
+    let value: Value = match &view.structured_content {
+        Presence::Value(raw) => serde_json::from_str(raw.get()).map_err(Fault::Own)?,
+        Presence::Null => Value::Null,
+        Presence::Absent => {
+            return Err(Fault::Invalid(
+                "it has no `structuredContent`, which its contract promises".to_owned(),
+            ));
+        }
+    };
+    schema.check(&value).map_err(|places| {
+        Fault::Invalid(format!("its `structuredContent` does not fit its pinned output schema: {places}"))
+    })
+}
+
+/// The same trace with a span of this hop (W3C Trace Context §3.2).
+fn next_hop(traceparent: &str) -> Option<String> {
+    let mut parts = traceparent.split('-');
+    let (version, trace, _, flags) = (parts.next()?, parts.next()?, parts.next()?, parts.next()?);
+    let span: [u8; 8] = clock::random().ok()?;
+    Some(format!("{version}-{trace}-{}-{flags}", hex::encode(span)))
+}

@@ -1,0 +1,272 @@
+//! One request and its one answer, over HTTP or inside the process.
+
+use aldgate_wire::guard::Limits;
+use aldgate_wire::response::{Answer, AnswerFault, Message, read, read_message};
+use aldgate_wire::sse::{Decoder, SseFault};
+use axum::body::Body;
+use bytes::Bytes;
+use http::header::{AUTHORIZATION, CONTENT_ENCODING, CONTENT_TYPE};
+use http::{HeaderMap, HeaderValue, Request, Response, StatusCode, Uri};
+use http_body_util::{BodyExt as _, Full};
+use hyper_util::client::legacy::Client;
+use hyper_util::client::legacy::connect::HttpConnector;
+use hyper_util::rt::{TokioExecutor, TokioTimer};
+use tower::ServiceExt as _;
+
+use crate::settings::{Bounds, Transport};
+
+/// Nesting of an upstream's answer.
+const MAX_DEPTH: usize = 128;
+
+/// Why an upstream cannot be set up.
+#[derive(Debug, thiserror::Error)]
+pub enum TransportFault {
+    /// A URL of another form.
+    #[error(
+        "the upstream's URL `{url}` must be of the form `http://host:port/path`; `https:` is not supported yet"
+    )]
+    Url {
+        /// The URL.
+        url: String,
+    },
+    /// A credential that cannot stand in a header.
+    #[error("the upstream's credential holds characters that cannot stand in a header")]
+    Credential,
+}
+
+/// Why there is no answer. Whoever meets one looks at [`ExchangeFault::was_sent`].
+#[derive(Debug, thiserror::Error)]
+pub enum ExchangeFault {
+    /// No connection.
+    #[error("no connection to the upstream")]
+    Connect(#[source] hyper_util::client::legacy::Error),
+    /// The connection broke after the request began to go out.
+    #[error("the connection to the upstream broke")]
+    Broken(#[source] Box<dyn std::error::Error + Send + Sync>),
+    /// No whole answer in time.
+    #[error("the upstream did not answer within {seconds} s")]
+    TimedOut {
+        /// The limit.
+        seconds: u64,
+    },
+    /// An HTTP status with no answer in it.
+    #[error("the upstream answered with HTTP status {status} and no JSON-RPC message")]
+    Status {
+        /// The status.
+        status: StatusCode,
+    },
+    /// The upstream does not accept the gateway's credential.
+    #[error("the upstream does not accept the gateway's credential (HTTP status {status})")]
+    Credential {
+        /// The status.
+        status: StatusCode,
+    },
+    /// A redirect; none is followed.
+    #[error("the upstream redirects (HTTP status {status}); configure the URL that it redirects to")]
+    Redirect {
+        /// The status.
+        status: StatusCode,
+    },
+    /// Another media type.
+    #[error(
+        "the upstream answered with the content type `{found}`, expected `application/json` or `text/event-stream`"
+    )]
+    MediaType {
+        /// The type.
+        found: String,
+    },
+    /// A compressed answer, which was not asked for.
+    #[error("the upstream compressed its answer, which was not asked for")]
+    Encoded,
+    /// A longer answer than is taken.
+    #[error("the upstream's answer is longer than {limit} bytes")]
+    TooLarge {
+        /// The limit.
+        limit: usize,
+    },
+    /// The stream ended before the answer.
+    #[error("the upstream's stream ended without an answer")]
+    NoAnswer,
+    /// An answer that breaks the protocol.
+    #[error("the upstream's answer breaks the protocol")]
+    Answer(#[from] AnswerFault),
+    /// A stream that breaks the protocol.
+    #[error("the upstream's stream breaks the protocol")]
+    Stream(#[from] SseFault),
+    /// The request could not be made.
+    #[error("the request to the upstream could not be made")]
+    Request(#[source] serde_json::Error),
+    /// The same, for its head.
+    #[error("the request to the upstream could not be made")]
+    RequestHead(#[from] http::Error),
+}
+
+impl ExchangeFault {
+    /// Whether the upstream may have seen the request, so that nobody knows whether it was executed.
+    pub(crate) fn was_sent(&self) -> bool {
+        !matches!(self, Self::Connect(_) | Self::Request(_) | Self::RequestHead(_))
+    }
+}
+
+/// The way to an upstream, with the credential that the gateway shows there.
+pub(crate) struct Wire {
+    path: Path,
+    authorization: Option<HeaderValue>,
+}
+
+enum Path {
+    Http { client: Client<HttpConnector, Full<Bytes>>, uri: Uri },
+    InProcess { router: axum::Router, uri: Uri },
+}
+
+impl Wire {
+    pub(super) fn new(transport: Transport, bearer: Option<&str>) -> Result<Self, TransportFault> {
+        let authorization = bearer
+            .map(|token| {
+                let mut value = HeaderValue::try_from(format!("Bearer {token}"))
+                    .map_err(|_| TransportFault::Credential)?;
+                value.set_sensitive(true);
+                Ok(value)
+            })
+            .transpose()?;
+        let path = match transport {
+            Transport::Http(uri) => {
+                if uri.scheme_str() != Some("http") || uri.host().is_none() {
+                    return Err(TransportFault::Url { url: uri.to_string() });
+                }
+                let mut connector = HttpConnector::new();
+                connector.set_nodelay(true);
+                connector.set_connect_timeout(Some(std::time::Duration::from_secs(5)));
+                let client = Client::builder(TokioExecutor::new())
+                    .pool_timer(TokioTimer::new())
+                    .pool_idle_timeout(std::time::Duration::from_secs(30))
+                    .retry_canceled_requests(false)
+                    .build(connector);
+                Path::Http { client, uri }
+            }
+            Transport::InProcess(router, path) => {
+                let uri = format!("http://localhost{path}");
+                Path::InProcess { router, uri: uri.parse().map_err(|_| TransportFault::Url { url: uri })? }
+            }
+        };
+        Ok(Self { path, authorization })
+    }
+
+    /// Sends one request and reads its one answer, within the time and size of `bounds`.
+    pub(super) async fn exchange(
+        &self,
+        body: Vec<u8>,
+        headers: HeaderMap,
+        id: u64,
+        bounds: &Bounds,
+    ) -> Result<Answer, ExchangeFault> {
+        let limits = Limits { max_bytes: bounds.response_bytes, max_depth: MAX_DEPTH };
+        let work = async {
+            let response = self.send(body, headers).await?;
+            receive(response, id, &limits).await
+        };
+        tokio::time::timeout(bounds.call_timeout, work)
+            .await
+            .unwrap_or(Err(ExchangeFault::TimedOut { seconds: bounds.call_timeout.as_secs() }))
+    }
+
+    async fn send(&self, body: Vec<u8>, headers: HeaderMap) -> Result<Response<Body>, ExchangeFault> {
+        let uri = match &self.path {
+            Path::Http { uri, .. } | Path::InProcess { uri, .. } => uri,
+        };
+        let mut request = Request::post(uri.clone()).body(Bytes::from(body))?;
+        *request.headers_mut() = headers;
+        if let Some(value) = &self.authorization {
+            request.headers_mut().insert(AUTHORIZATION, value.clone());
+        }
+        match &self.path {
+            Path::Http { client, .. } => match client.request(request.map(Full::new)).await {
+                Ok(response) => Ok(response.map(Body::new)),
+                Err(fault) if fault.is_connect() => Err(ExchangeFault::Connect(fault)),
+                Err(fault) => Err(ExchangeFault::Broken(fault.into())),
+            },
+            Path::InProcess { router, uri } => {
+                if let Some(host) = uri.authority().and_then(|host| HeaderValue::from_str(host.as_str()).ok())
+                {
+                    request.headers_mut().insert(http::header::HOST, host);
+                }
+                match router.clone().oneshot(request.map(Body::from)).await {
+                    Ok(response) => Ok(response),
+                    Err(never) => match never {},
+                }
+            }
+        }
+    }
+}
+
+async fn receive(response: Response<Body>, id: u64, limits: &Limits) -> Result<Answer, ExchangeFault> {
+    let (head, body) = response.into_parts();
+    let status = head.status;
+    if status.is_redirection() {
+        return Err(ExchangeFault::Redirect { status });
+    }
+    if status == StatusCode::UNAUTHORIZED || status == StatusCode::FORBIDDEN {
+        return Err(ExchangeFault::Credential { status });
+    }
+    if head.headers.contains_key(CONTENT_ENCODING) {
+        return Err(ExchangeFault::Encoded);
+    }
+    let media = head.headers.get(CONTENT_TYPE).and_then(|value| value.to_str().ok()).unwrap_or_default();
+    let media = media.split(';').next().unwrap_or_default().trim();
+    if media.eq_ignore_ascii_case("application/json") {
+        let whole = collect(body, limits.max_bytes).await?;
+        return match read(&whole, id, limits) {
+            Ok(answer) => Ok(answer),
+            // An error status with a body that is no message: the status says more.
+            Err(_) if !status.is_success() => Err(ExchangeFault::Status { status }),
+            Err(fault) => Err(fault.into()),
+        };
+    }
+    if !status.is_success() {
+        return Err(ExchangeFault::Status { status });
+    }
+    if media.eq_ignore_ascii_case("text/event-stream") {
+        return stream(body, id, limits).await;
+    }
+    Err(ExchangeFault::MediaType {
+        found: media.chars().filter(|letter| !letter.is_control()).take(100).collect(),
+    })
+}
+
+async fn collect(mut body: Body, limit: usize) -> Result<Vec<u8>, ExchangeFault> {
+    let mut whole = Vec::new();
+    while let Some(frame) = body.frame().await {
+        let frame = frame.map_err(|fault| ExchangeFault::Broken(fault.into()))?;
+        if let Some(piece) = frame.data_ref() {
+            if whole.len() + piece.len() > limit {
+                return Err(ExchangeFault::TooLarge { limit });
+            }
+            whole.extend_from_slice(piece);
+        }
+    }
+    Ok(whole)
+}
+
+/// Reads a stream up to the answer. Notifications on the way are read and not passed on yet.
+async fn stream(mut body: Body, id: u64, limits: &Limits) -> Result<Answer, ExchangeFault> {
+    let mut decoder = Decoder::new(limits.max_bytes);
+    let mut seen = 0_usize;
+    while let Some(frame) = body.frame().await {
+        let frame = frame.map_err(|fault| ExchangeFault::Broken(fault.into()))?;
+        let Some(piece) = frame.data_ref() else { continue };
+        seen = seen.saturating_add(piece.len());
+        if seen > limits.max_bytes {
+            return Err(ExchangeFault::TooLarge { limit: limits.max_bytes });
+        }
+        for event in decoder.push(piece)? {
+            // An event of another type, or with nothing in it, is no message.
+            if event.kind != "message" || event.data.iter().all(u8::is_ascii_whitespace) {
+                continue;
+            }
+            if let Message::Answer(answer) = read_message(&event.data, id, limits)? {
+                return Ok(answer);
+            }
+        }
+    }
+    Err(ExchangeFault::NoAnswer)
+}

@@ -1,0 +1,154 @@
+//! Bearer tokens whose hashes are in the configuration (RFC 6750 for the header).
+
+#[cfg(test)]
+mod tests;
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use aldgate_authority::{Principal, PrincipalKind};
+use async_trait::async_trait;
+use schemars::JsonSchema;
+use serde::Deserialize;
+use sha2::{Digest as _, Sha256};
+
+use crate::{Authenticator, Unauthenticated};
+
+/// Issuer of the principals that the configuration names.
+const ISSUER: &str = "config";
+
+/// One principal and the hash of its token. `aldgate token new` makes both.
+#[derive(Clone, Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct ConfiguredPrincipal {
+    /// Unique name of the principal; the subject in rulings and evidence.
+    pub name: String,
+    /// Name to show to people; the principal's name where it is left out.
+    pub display_name: Option<String>,
+    /// `person` or `service`. Only persons can decide approvals.
+    pub kind: PrincipalKind,
+    /// The tenant that the principal belongs to.
+    #[serde(default = "default_tenant")]
+    pub tenant: String,
+    /// Roles, as policies name them.
+    #[serde(default)]
+    pub roles: BTreeSet<String>,
+    /// SHA-256 of the token, `sha256:<64 hex digits>`. The token itself stands nowhere.
+    pub token_sha256: String,
+}
+
+fn default_tenant() -> String {
+    "default".to_owned()
+}
+
+/// SHA-256 of a token.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct TokenHash([u8; 32]);
+
+impl TokenHash {
+    /// The hash of `token`.
+    #[must_use]
+    pub fn of(token: &str) -> Self {
+        Self(Sha256::digest(token.as_bytes()).into())
+    }
+
+    fn parse(text: &str) -> Option<Self> {
+        let bytes = hex::decode(text.strip_prefix("sha256:")?).ok()?;
+        Some(Self(bytes.try_into().ok()?))
+    }
+}
+
+impl std::fmt::Display for TokenHash {
+    fn fmt(&self, out: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(out, "sha256:{}", hex::encode(self.0))
+    }
+}
+
+/// What is wrong with the configured principals.
+#[derive(Debug, PartialEq, Eq, thiserror::Error)]
+pub enum TokensFault {
+    /// The hash has another form.
+    #[error(
+        "the `token_sha256` of principal `{name}` is not of the form `sha256:<64 hex digits>`; `aldgate token new` prints one"
+    )]
+    Hash {
+        /// The principal.
+        name: String,
+    },
+    /// A name that cannot stand in rulings and evidence.
+    #[error(
+        "the principal name `{name}` must have 1 to 128 characters and no `/`, `#`, white space or control character"
+    )]
+    Name {
+        /// The name.
+        name: String,
+    },
+    /// Two principals with one name.
+    #[error("two principals are named `{name}`; names must be unique")]
+    TwiceNamed {
+        /// The name.
+        name: String,
+    },
+    /// Two principals with one token: nobody could tell who called.
+    #[error("the principals `{first}` and `{second}` have the same token; each needs its own")]
+    SharedToken {
+        /// The one.
+        first: String,
+        /// The other.
+        second: String,
+    },
+}
+
+/// The configured principals by the hash of their token.
+#[derive(Debug, Default)]
+pub struct TokenTable(BTreeMap<TokenHash, Principal>);
+
+impl TokenTable {
+    /// Reads the configured principals.
+    ///
+    /// # Errors
+    /// Where a hash or a name is malformed, or one of them stands twice.
+    pub fn new(configured: &[ConfiguredPrincipal]) -> Result<Self, TokensFault> {
+        let mut names = BTreeSet::new();
+        let mut table: BTreeMap<TokenHash, Principal> = BTreeMap::new();
+        for one in configured {
+            let name = one.name.clone();
+            let odd = |letter: char| {
+                letter.is_whitespace() || letter.is_control() || letter == '/' || letter == '#'
+            };
+            if name.is_empty() || name.len() > 128 || name.contains(odd) {
+                return Err(TokensFault::Name { name });
+            }
+            if !names.insert(name.clone()) {
+                return Err(TokensFault::TwiceNamed { name });
+            }
+            let hash = TokenHash::parse(&one.token_sha256).ok_or(TokensFault::Hash { name: name.clone() })?;
+            let principal = Principal {
+                issuer: ISSUER.to_owned(),
+                subject: name.clone(),
+                tenant: one.tenant.clone(),
+                kind: one.kind,
+                roles: one.roles.clone(),
+                name: one.display_name.clone().unwrap_or_else(|| name.clone()),
+                client: name.clone(),
+            };
+            if let Some(other) = table.insert(hash, principal) {
+                return Err(TokensFault::SharedToken { first: other.subject, second: name });
+            }
+        }
+        Ok(Self(table))
+    }
+}
+
+#[async_trait]
+impl Authenticator for TokenTable {
+    async fn authenticate(&self, authorization: Option<&[u8]>) -> Result<Principal, Unauthenticated> {
+        let value = authorization.ok_or(Unauthenticated::Missing)?;
+        let text = std::str::from_utf8(value).map_err(|_| Unauthenticated::Malformed)?;
+        let (scheme, token) = text.split_once(' ').ok_or(Unauthenticated::Malformed)?;
+        let token = token.trim_matches(' ');
+        if !scheme.eq_ignore_ascii_case("bearer") || token.is_empty() || token.contains(' ') {
+            return Err(Unauthenticated::Malformed);
+        }
+        self.0.get(&TokenHash::of(token)).cloned().ok_or(Unauthenticated::Unknown)
+    }
+}

@@ -1,0 +1,61 @@
+use std::collections::BTreeSet;
+use std::future::Future;
+use std::pin::pin;
+use std::task::{Context, Poll, Waker};
+
+use aldgate_authority::PrincipalKind;
+
+use super::{ConfiguredPrincipal, TokenHash, TokenTable, TokensFault};
+use crate::{Authenticator as _, Unauthenticated};
+
+fn principal(name: &str, token: &str) -> ConfiguredPrincipal {
+    ConfiguredPrincipal {
+        name: name.into(),
+        display_name: None,
+        kind: PrincipalKind::Service,
+        tenant: "main".into(),
+        roles: BTreeSet::from(["agent".to_owned()]),
+        token_sha256: TokenHash::of(token).to_string(),
+    }
+}
+
+fn who(authorization: Option<&str>) -> Result<String, Unauthenticated> {
+    let table =
+        TokenTable::new(&[principal("agent", "t-agent"), principal("maya", "t-maya")]).expect("table");
+    let mut future = pin!(table.authenticate(authorization.map(str::as_bytes)));
+    match future.as_mut().poll(&mut Context::from_waker(Waker::noop())) {
+        Poll::Ready(found) => found.map(|principal| principal.id()),
+        Poll::Pending => panic!("a table does not wait"),
+    }
+}
+
+#[test]
+fn a_known_token_names_its_principal() {
+    assert_eq!(who(Some("Bearer t-maya")), Ok("config#maya".to_owned()));
+    assert_eq!(who(Some("bearer  t-agent ")), Ok("config#agent".to_owned()));
+}
+
+#[test]
+fn anything_else_names_nobody() {
+    assert_eq!(who(None), Err(Unauthenticated::Missing));
+    for malformed in ["", "Bearer", "Bearer ", "Basic t-maya", "Bearer t-maya t-agent", "t-maya"] {
+        assert_eq!(who(Some(malformed)), Err(Unauthenticated::Malformed), "{malformed}");
+    }
+    for unknown in ["Bearer t-may", "Bearer T-MAYA", "Bearer sha256:00"] {
+        assert_eq!(who(Some(unknown)), Err(Unauthenticated::Unknown), "{unknown}");
+    }
+}
+
+#[test]
+fn principals_that_could_be_mistaken_for_each_other_are_refused() {
+    let refused = |principals: &[ConfiguredPrincipal]| TokenTable::new(principals).expect_err("refused");
+    assert_eq!(
+        refused(&[principal("a", "1"), principal("a", "2")]),
+        TokensFault::TwiceNamed { name: "a".into() }
+    );
+    let shared = TokensFault::SharedToken { first: "a".into(), second: "b".into() };
+    assert_eq!(refused(&[principal("a", "1"), principal("b", "1")]), shared);
+    assert_eq!(refused(&[principal("a#b", "1")]), TokensFault::Name { name: "a#b".into() });
+    let malformed = ConfiguredPrincipal { token_sha256: "sha256:12".into(), ..principal("a", "1") };
+    assert_eq!(refused(&[malformed]), TokensFault::Hash { name: "a".into() });
+}

@@ -1,0 +1,283 @@
+//! Approval records: asked for, decided, redeemed once.
+
+use aldgate_approval::{Binding, CallId, Decision, Record, RecordState, Redemption, Timestamp};
+use sqlx::sqlite::SqliteRow;
+use sqlx::{Connection as _, QueryBuilder, Row as _, Sqlite, SqliteConnection};
+
+use crate::evidence::{NewRow, insert};
+use crate::fault::{Doing as _, StoreFault};
+use crate::open::{Durability, Store};
+
+/// What a request for an approval found.
+#[derive(Debug)]
+pub enum AskOutcome {
+    /// A new record was written.
+    Asked(Record),
+    /// One for the same binding is pending or approved already.
+    Open(Record),
+    /// A person denied this action to this principal before; the denial stands.
+    Denied(Record),
+}
+
+/// Which approvals to list. Those of other tenants are never read.
+#[derive(Clone, Debug, Default)]
+pub struct ApprovalFilter {
+    /// The tenant.
+    pub tenant: String,
+    /// Only those in this state, as it is at `now`.
+    pub state: Option<RecordState>,
+    /// At most so many; the newest are taken.
+    pub limit: u32,
+}
+
+/// Proof that one approval was redeemed in the store, together with the intent row of the call that it allows. Made
+/// here alone, not copyable: it is worth one permit.
+#[derive(Debug)]
+pub struct Redeemed {
+    decision: Decision,
+    approval: String,
+    arguments: Vec<u8>,
+}
+
+impl Redeemed {
+    /// The decision that the call rests on.
+    #[must_use]
+    pub fn decision(&self) -> &Decision {
+        &self.decision
+    }
+
+    /// The approval's id.
+    #[must_use]
+    pub fn approval(&self) -> &str {
+        &self.approval
+    }
+
+    /// The sealed argument bytes that were approved.
+    #[must_use]
+    pub fn sealed_arguments(&self) -> &[u8] {
+        &self.arguments
+    }
+}
+
+fn encode(record: &Record) -> Result<String, StoreFault> {
+    serde_json::to_string(record).map_err(|source| StoreFault::Unreadable { what: "approval", source })
+}
+
+fn decode(row: &SqliteRow) -> Result<Record, StoreFault> {
+    let text: &str = row.try_get("record").doing("read an approval")?;
+    serde_json::from_str(text).map_err(|source| StoreFault::Unreadable { what: "approval", source })
+}
+
+async fn update(
+    connection: &mut SqliteConnection,
+    record: &Record,
+    from: RecordState,
+) -> Result<bool, StoreFault> {
+    let done =
+        sqlx::query("UPDATE approvals SET state = ?, expires_at = ?, record = ? WHERE id = ? AND state = ?")
+            .bind(record.state.as_str())
+            .bind(record.expires_at.0)
+            .bind(encode(record)?)
+            .bind(record.id.as_str())
+            .bind(from.as_str())
+            .execute(connection)
+            .await
+            .doing("write an approval")?;
+    Ok(done.rows_affected() == 1)
+}
+
+async fn find_open(
+    connection: &mut SqliteConnection,
+    binding: &Binding,
+) -> Result<Option<Record>, StoreFault> {
+    sqlx::query("SELECT record FROM approvals WHERE binding_key = ? AND state IN ('pending', 'approved')")
+        .bind(binding.key())
+        .fetch_optional(connection)
+        .await
+        .doing("look for an approval")?
+        .as_ref()
+        .map(decode)
+        .transpose()
+}
+
+async fn find_denial(
+    connection: &mut SqliteConnection,
+    binding: &Binding,
+) -> Result<Option<Record>, StoreFault> {
+    sqlx::query("SELECT record FROM approvals WHERE denial_key = ? AND state = 'denied' LIMIT 1")
+        .bind(binding.denial_key())
+        .fetch_optional(connection)
+        .await
+        .doing("look for a denial")?
+        .as_ref()
+        .map(decode)
+        .transpose()
+}
+
+impl Store {
+    /// Asks for an approval: writes `record` and `row` unless the action was denied, or one is open already.
+    ///
+    /// # Errors
+    /// Where the database refuses.
+    pub async fn ask(
+        &self,
+        record: Record,
+        sealed_arguments: &[u8],
+        row: NewRow,
+        now: Timestamp,
+    ) -> Result<AskOutcome, StoreFault> {
+        let mut writer = self.writer(Durability::Full).await?;
+        let mut transaction = writer.connection.begin_with("BEGIN IMMEDIATE").await.doing("begin")?;
+        if let Some(denied) = find_denial(&mut transaction, &record.binding).await? {
+            return Ok(AskOutcome::Denied(denied));
+        }
+        if let Some(open) = find_open(&mut transaction, &record.binding).await? {
+            if open.state_at(now) != RecordState::Expired {
+                return Ok(AskOutcome::Open(open));
+            }
+            let from = open.state;
+            update(&mut transaction, &Record { state: RecordState::Expired, ..open }, from).await?;
+        }
+        sqlx::query(
+            "INSERT INTO approvals (id, tenant, binding_key, denial_key, state, created_at, expires_at, record, arguments) \
+             VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
+        )
+        .bind(record.id.as_str())
+        .bind(&record.binding.caller.tenant)
+        .bind(record.binding.key())
+        .bind(record.binding.denial_key())
+        .bind(record.state.as_str())
+        .bind(record.created_at.0)
+        .bind(record.expires_at.0)
+        .bind(encode(&record)?)
+        .bind(sealed_arguments)
+        .execute(&mut *transaction)
+        .await
+        .doing("write an approval")?;
+        insert(&mut transaction, &[row]).await?;
+        transaction.commit().await.doing("commit an approval")?;
+        Ok(AskOutcome::Asked(record))
+    }
+
+    /// One approval of `tenant` with its sealed arguments.
+    ///
+    /// # Errors
+    /// Where there is none, or the database refuses.
+    pub async fn approval(&self, tenant: &str, id: &str) -> Result<(Record, Vec<u8>), StoreFault> {
+        let row = sqlx::query("SELECT record, arguments FROM approvals WHERE id = ? AND tenant = ?")
+            .bind(id)
+            .bind(tenant)
+            .fetch_optional(&self.readers)
+            .await
+            .doing("read an approval")?
+            .ok_or_else(|| StoreFault::NoApproval { id: id.to_owned() })?;
+        let sealed: Option<Vec<u8>> = row.try_get("arguments").doing("read an approval")?;
+        Ok((decode(&row)?, sealed.unwrap_or_default()))
+    }
+
+    /// Approvals with their sealed arguments, oldest first.
+    ///
+    /// # Errors
+    /// Where the database refuses.
+    pub async fn approvals(
+        &self,
+        filter: &ApprovalFilter,
+        now: Timestamp,
+    ) -> Result<Vec<(Record, Vec<u8>)>, StoreFault> {
+        let mut query =
+            QueryBuilder::<Sqlite>::new("SELECT record, arguments FROM approvals WHERE tenant = ");
+        query.push_bind(&filter.tenant);
+        match filter.state {
+            None => {}
+            Some(RecordState::Expired) => {
+                query.push(" AND (state = 'expired' OR (state IN ('pending', 'approved') AND expires_at <= ");
+                query.push_bind(now.0).push("))");
+            }
+            Some(state) => {
+                query.push(" AND state = ").push_bind(state.as_str());
+                if matches!(state, RecordState::Pending | RecordState::Approved) {
+                    query.push(" AND expires_at > ").push_bind(now.0);
+                }
+            }
+        }
+        query.push(" ORDER BY created_at DESC, id DESC LIMIT ").push_bind(i64::from(filter.limit));
+        let rows = query.build().fetch_all(&self.readers).await.doing("list approvals")?;
+        let read = |row: &SqliteRow| {
+            let sealed: Option<Vec<u8>> = row.try_get("arguments").doing("list approvals")?;
+            Ok((decode(row)?, sealed.unwrap_or_default()))
+        };
+        rows.iter().rev().map(read).collect()
+    }
+
+    /// Writes a decision and its evidence row. The record must be the one that the person saw.
+    ///
+    /// # Errors
+    /// Where it is not pending any more, or the database refuses.
+    pub async fn decide(
+        &self,
+        seen: &Record,
+        decision: Decision,
+        redeem_within_ms: u64,
+        row: NewRow,
+    ) -> Result<Record, StoreFault> {
+        let mut writer = self.writer(Durability::Full).await?;
+        let mut transaction = writer.connection.begin_with("BEGIN IMMEDIATE").await.doing("begin")?;
+        let current = sqlx::query("SELECT record FROM approvals WHERE id = ?")
+            .bind(seen.id.as_str())
+            .fetch_optional(&mut *transaction)
+            .await
+            .doing("read an approval")?
+            .as_ref()
+            .map(decode)
+            .transpose()?
+            .ok_or_else(|| StoreFault::NoApproval { id: seen.id.to_string() })?;
+        let decided = current.decide(decision, redeem_within_ms)?;
+        update(&mut transaction, &decided, RecordState::Pending).await?;
+        insert(&mut transaction, &[row]).await?;
+        transaction.commit().await.doing("commit a decision")?;
+        Ok(decided)
+    }
+
+    /// Redeems an approval once and appends the intent row of the call, in one durable transaction.
+    ///
+    /// # Errors
+    /// Where it was redeemed meanwhile or has run out, or the database refuses.
+    pub async fn redeem(
+        &self,
+        redemption: Redemption,
+        call: &CallId,
+        intent: NewRow,
+    ) -> Result<Redeemed, StoreFault> {
+        let spent = || StoreFault::Spent { id: redemption.id().to_string() };
+        let mut writer = self.writer(Durability::Full).await?;
+        let mut transaction = writer.connection.begin_with("BEGIN IMMEDIATE").await.doing("begin")?;
+        let row = sqlx::query("SELECT record, arguments FROM approvals WHERE id = ? AND state = 'approved'")
+            .bind(redemption.id().as_str())
+            .fetch_optional(&mut *transaction)
+            .await
+            .doing("read an approval")?
+            .ok_or_else(spent)?;
+        let record = decode(&row)?;
+        let arguments: Option<Vec<u8>> = row.try_get("arguments").doing("read an approval")?;
+        if record.state_at(redemption.at()) != RecordState::Approved {
+            return Err(spent());
+        }
+        let redeemed = Record { state: RecordState::Redeemed, redeemed_by: Some(call.clone()), ..record };
+        if !update(&mut transaction, &redeemed, RecordState::Approved).await? {
+            return Err(spent());
+        }
+        sqlx::query("INSERT INTO rounds (call, round, at) VALUES (?, 0, ?)")
+            .bind(call.as_str())
+            .bind(intent.at)
+            .execute(&mut *transaction)
+            .await
+            .doing("mark a round")?;
+        insert(&mut transaction, &[intent]).await?;
+        transaction.commit().await.doing("commit a redemption")?;
+        Ok(Redeemed {
+            decision: redemption.decision().clone(),
+            approval: redemption.id().to_string(),
+            arguments: arguments.unwrap_or_default(),
+        })
+    }
+}

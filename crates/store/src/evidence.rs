@@ -1,0 +1,156 @@
+//! Evidence rows: appended in groups, never changed.
+
+use sqlx::{Connection as _, QueryBuilder, Row as _, Sqlite, SqliteConnection};
+
+use crate::fault::{Doing as _, StoreFault};
+use crate::open::{Durability, Store};
+
+/// A row to append.
+#[derive(Clone, Debug)]
+pub struct NewRow {
+    /// Milliseconds since the Unix epoch.
+    pub at: i64,
+    /// Whose row it is.
+    pub tenant: String,
+    /// The call that it belongs to.
+    pub call: String,
+    /// `intent`, `outcome`, `refusal`, …
+    pub kind: &'static str,
+    /// Issuer and subject.
+    pub principal: String,
+    /// `upstream/tool`, where there is one.
+    pub tool: Option<String>,
+    /// Key of the digests in the body.
+    pub digest_key: Option<[u8; 16]>,
+    /// The whole row as JSON.
+    pub body: String,
+}
+
+/// A row as it was stored.
+#[derive(Clone, Debug)]
+pub struct StoredRow {
+    /// Position in the log, from 1.
+    pub seq: i64,
+    /// The whole row as JSON.
+    pub body: String,
+}
+
+/// Which rows to read. Rows of other tenants are never read.
+#[derive(Clone, Debug, Default)]
+pub struct EvidenceFilter {
+    /// The tenant.
+    pub tenant: String,
+    /// Only rows of this call.
+    pub call: Option<String>,
+    /// Only rows of this tool.
+    pub tool: Option<String>,
+    /// Only rows of this kind.
+    pub kind: Option<String>,
+    /// Only rows before this position; for paging backwards.
+    pub before: Option<i64>,
+    /// At most so many; the newest are taken.
+    pub limit: u32,
+}
+
+const ROWS_PER_INSERT: usize = 100;
+
+pub(crate) async fn insert(connection: &mut SqliteConnection, rows: &[NewRow]) -> Result<(), StoreFault> {
+    for chunk in rows.chunks(ROWS_PER_INSERT) {
+        let mut query = QueryBuilder::<Sqlite>::new(
+            "INSERT INTO evidence (at, tenant, call, kind, principal, tool, digest_key, body) ",
+        );
+        query.push_values(chunk, |mut values, row| {
+            values
+                .push_bind(row.at)
+                .push_bind(&row.tenant)
+                .push_bind(&row.call)
+                .push_bind(row.kind)
+                .push_bind(&row.principal)
+                .push_bind(&row.tool)
+                .push_bind(row.digest_key.as_ref().map(<[u8; 16]>::as_slice))
+                .push_bind(&row.body);
+        });
+        query
+            .build()
+            .persistent(chunk.len() == 1)
+            .execute(&mut *connection)
+            .await
+            .doing("append evidence")?;
+    }
+    Ok(())
+}
+
+impl Store {
+    /// Appends rows in one transaction.
+    ///
+    /// # Errors
+    /// Where the database refuses; then none of them is stored.
+    pub async fn append(&self, rows: &[NewRow], durability: Durability) -> Result<(), StoreFault> {
+        let mut writer = self.writer(durability).await?;
+        let mut transaction = writer.connection.begin().await.doing("begin")?;
+        insert(&mut transaction, rows).await?;
+        transaction.commit().await.doing("commit evidence")
+    }
+
+    /// Rows in the order in which they were appended.
+    ///
+    /// # Errors
+    /// Where the database refuses.
+    pub async fn evidence(&self, filter: &EvidenceFilter) -> Result<Vec<StoredRow>, StoreFault> {
+        let mut query = QueryBuilder::<Sqlite>::new("SELECT seq, body FROM evidence WHERE tenant = ");
+        query.push_bind(&filter.tenant);
+        for (column, wanted) in [("call", &filter.call), ("tool", &filter.tool), ("kind", &filter.kind)] {
+            if let Some(wanted) = wanted {
+                query.push(format!(" AND {column} = ")).push_bind(wanted);
+            }
+        }
+        if let Some(before) = filter.before {
+            query.push(" AND seq < ").push_bind(before);
+        }
+        query.push(" ORDER BY seq DESC LIMIT ").push_bind(i64::from(filter.limit));
+        let rows = query.build().fetch_all(&self.readers).await.doing("read evidence")?;
+        let read =
+            |row: &sqlx::sqlite::SqliteRow| Ok(StoredRow { seq: row.try_get(0)?, body: row.try_get(1)? });
+        rows.iter().rev().map(read).collect::<Result<_, sqlx::Error>>().doing("read evidence")
+    }
+
+    /// The intent rows that have no outcome: calls of which nobody knows whether they were executed.
+    ///
+    /// # Errors
+    /// Where the database refuses.
+    pub async fn open_intents(&self) -> Result<Vec<StoredRow>, StoreFault> {
+        let rows = sqlx::query(
+            "SELECT seq, body FROM evidence AS intent WHERE kind = 'intent' AND \
+             (SELECT count(*) FROM evidence AS i WHERE i.kind = 'intent' AND i.call = intent.call AND i.seq <= intent.seq) > \
+             (SELECT count(*) FROM evidence AS o WHERE o.kind = 'outcome' AND o.call = intent.call) ORDER BY seq",
+        )
+        .fetch_all(&self.readers)
+        .await
+        .doing("look for open calls")?;
+        let read =
+            |row: &sqlx::sqlite::SqliteRow| Ok(StoredRow { seq: row.try_get(0)?, body: row.try_get(1)? });
+        rows.iter().map(read).collect::<Result<_, sqlx::Error>>().doing("look for open calls")
+    }
+
+    /// Marks a round of a call as dispatched and appends its intent, in one durable transaction.
+    ///
+    /// # Errors
+    /// Where the round was dispatched before, or the database refuses.
+    pub async fn spend_round(&self, call: &str, round: u32, intent: NewRow) -> Result<(), StoreFault> {
+        let mut writer = self.writer(Durability::Full).await?;
+        let mut transaction = writer.connection.begin().await.doing("begin")?;
+        let done =
+            sqlx::query("INSERT INTO rounds (call, round, at) VALUES (?, ?, ?) ON CONFLICT DO NOTHING")
+                .bind(call)
+                .bind(round)
+                .bind(intent.at)
+                .execute(&mut *transaction)
+                .await
+                .doing("mark a round")?;
+        if done.rows_affected() == 0 {
+            return Err(StoreFault::RoundSpent { call: call.to_owned(), round });
+        }
+        insert(&mut transaction, &[intent]).await?;
+        transaction.commit().await.doing("commit a round")
+    }
+}
