@@ -1,12 +1,10 @@
 use std::collections::HashSet;
-use std::fmt;
 use std::sync::{PoisonError, RwLock};
 use std::time::Duration;
 
 use rmcp::model::{
-    ClientCapabilities, ClientConfig, ClientRequest, ElicitationCapability, FormElicitationCapability,
-    Implementation, ListToolsRequest, PaginatedRequestParams, ProtocolVersion, ServerResult,
-    UrlElicitationCapability,
+    ClientConfig, ClientRequest, Implementation, ListToolsRequest, PaginatedRequestParams, ProtocolVersion,
+    ServerResult, Tool,
 };
 use rmcp::service::{
     ClientCacheConfig, ClientInitializeError, ClientLifecycleMode, ClientServiceExt, Peer, RoleClient,
@@ -14,67 +12,15 @@ use rmcp::service::{
 };
 use rmcp::transport::StreamableHttpClientTransport;
 use rmcp::transport::streamable_http_client::StreamableHttpClientTransportConfig;
-use serde::Serialize;
 use serde_json::Value;
-use thiserror::Error;
 
 use crate::ask::Asker;
 use crate::call::{self, CallEvent};
+use crate::endpoint::{ClientProfile, ConnectionFault, Endpoint, ServerIdentity};
 use crate::exchange::{self, Lost, chain};
 use crate::outcome::{CallFault, CallOutcome};
 use crate::pace::CallLimits;
 use crate::tool::ToolSummary;
-
-/// Where the agent connects to, and as whom.
-#[derive(Clone)]
-pub struct Endpoint {
-    /// The MCP endpoint, `http://HOST:PORT/mcp`.
-    pub url: String,
-    /// The bearer token, without the word `Bearer`.
-    pub token: Option<String>,
-    /// The name that the client gives for itself.
-    pub client_name: String,
-}
-
-impl fmt::Debug for Endpoint {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Endpoint")
-            .field("url", &self.url)
-            .field("token", &self.token.as_ref().map(|_| "…"))
-            .field("client_name", &self.client_name)
-            .finish()
-    }
-}
-
-/// What the client declares on every request.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct ClientProfile {
-    /// Elicitation by form. Without it a pending approval is a plain result, and the call is repeated until decided.
-    pub declare_form: bool,
-    /// Elicitation by address.
-    pub declare_url: bool,
-}
-
-impl Default for ClientProfile {
-    fn default() -> Self {
-        Self { declare_form: true, declare_url: false }
-    }
-}
-
-/// How the endpoint names itself; for display, never proof.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub struct ServerIdentity {
-    /// Its name, or a note that it gave none.
-    pub name: String,
-    /// Its title.
-    pub title: Option<String>,
-    /// Its version.
-    pub version: String,
-    /// The protocol revision in use.
-    pub protocol: String,
-    /// Its text for models, if any: data, like everything a server writes.
-    pub instructions: Option<String>,
-}
 
 /// A connection to one MCP endpoint with revision 2026-07-28. Every request is complete in itself; dropping the
 /// connection ends nothing on the server.
@@ -86,65 +32,6 @@ pub struct Connection {
     limits: CallLimits,
     /// Tools that the host marked read-only in the last complete listing.
     read_only: RwLock<HashSet<String>>,
-}
-
-/// Why no connection came about, or a list could not be read.
-#[derive(Debug, Error)]
-#[non_exhaustive]
-pub enum ConnectionFault {
-    /// The address is of no use.
-    #[error("`{url}` is not an MCP address: found {found}, expected `http://HOST:PORT/mcp`")]
-    Address {
-        /// What was given.
-        url: String,
-        /// What is wrong with it.
-        found: String,
-    },
-    /// The HTTP client could not be made.
-    #[error("the HTTP client could not be set up")]
-    Client(#[source] reqwest::Error),
-    /// No connection, or no answer.
-    #[error("no MCP server answers at `{url}` ({what}); start it or give another address")]
-    Unreachable {
-        /// The address.
-        url: String,
-        /// What happened.
-        what: String,
-    },
-    /// The token is missing or not accepted.
-    #[error("`{url}` did not accept the credentials; set a valid token")]
-    Unauthorized {
-        /// The address.
-        url: String,
-    },
-    /// The server speaks another revision.
-    #[error("`{url}` does not speak MCP 2026-07-28 ({what})")]
-    Revision {
-        /// The address.
-        url: String,
-        /// What it said.
-        what: String,
-    },
-    /// The tools could not be listed.
-    #[error("`{url}` did not list its tools: {what}")]
-    List {
-        /// The address.
-        url: String,
-        /// What happened.
-        what: String,
-    },
-    /// The list does not end within the bounds.
-    #[error(
-        "`{url}` lists more than {pages} pages or {tools} tools, or repeats a page; narrow it or raise the limits"
-    )]
-    TooManyTools {
-        /// The address.
-        url: String,
-        /// The bound on pages.
-        pages: usize,
-        /// The bound on tools.
-        tools: usize,
-    },
 }
 
 impl Connection {
@@ -167,7 +54,7 @@ impl Connection {
         profile: ClientProfile,
         limits: CallLimits,
     ) -> Result<Self, ConnectionFault> {
-        check_address(&endpoint.url)?;
+        endpoint.check_address()?;
         let client = http_client().map_err(ConnectionFault::Client)?;
         let mut config = StreamableHttpClientTransportConfig::with_uri(endpoint.url.as_str())
             .reinit_on_expired_session(false);
@@ -178,7 +65,7 @@ impl Connection {
         let info = Implementation::new(endpoint.client_name.as_str(), env!("CARGO_PKG_VERSION"));
         let lifecycle =
             ClientLifecycleMode::Discover { preferred_versions: vec![ProtocolVersion::V_2026_07_28] };
-        let opening = ClientConfig::new(capabilities(profile), info)
+        let opening = ClientConfig::new(profile.capabilities(), info)
             .with_protocol_version(ProtocolVersion::V_2026_07_28)
             .serve_with_lifecycle(transport, lifecycle);
         let service = match tokio::time::timeout(limits.timeout, opening).await {
@@ -191,7 +78,7 @@ impl Connection {
         };
         // A cached list would outlive a change of the caller's rights.
         service.peer().set_response_cache_config(ClientCacheConfig::disabled()).await;
-        let identity = identity(service.peer());
+        let identity = ServerIdentity::of(service.peer());
         Ok(Self {
             service,
             url: endpoint.url.clone(),
@@ -309,6 +196,9 @@ impl Connection {
             Ok(ServerResult::ListToolsResult(list)) => {
                 Ok((list.tools.iter().map(ToolSummary::from_wire).collect(), list.next_cursor))
             }
+            Ok(ServerResult::CustomResult(raw)) => {
+                salvage(&raw.0).ok_or_else(|| fail("found an answer that is not a list of tools".to_owned()))
+            }
             Ok(_) => Err(fail("found an answer that is not a list of tools".to_owned())),
             Err(Lost::Unauthorized) => Err(ConnectionFault::Unauthorized { url: self.url() }),
             Err(Lost::Rpc(error)) => Err(fail(format!("error {}: {}", error.code.0, error.message))),
@@ -322,19 +212,17 @@ impl Connection {
     }
 }
 
-fn capabilities(profile: ClientProfile) -> ClientCapabilities {
-    let mut capabilities = ClientCapabilities::default();
-    if profile.declare_form || profile.declare_url {
-        let mut elicitation = ElicitationCapability::new();
-        if profile.declare_form {
-            elicitation = elicitation.with_form(FormElicitationCapability::default());
+/// The client library gives up on a whole page for one tool that it cannot read. The others are still good.
+fn salvage(page: &Value) -> Option<(Vec<ToolSummary>, Option<String>)> {
+    let read = |(index, raw): (usize, &Value)| match serde_json::from_value::<Tool>(raw.clone()) {
+        Ok(tool) => Some(ToolSummary::from_wire(&tool)),
+        Err(fault) => {
+            tracing::warn!(index, %fault, "a listed tool is left out because it cannot be read");
+            None
         }
-        if profile.declare_url {
-            elicitation = elicitation.with_url(UrlElicitationCapability::default());
-        }
-        capabilities.elicitation = Some(elicitation);
-    }
-    capabilities
+    };
+    let tools = page.get("tools")?.as_array()?.iter().enumerate().filter_map(read).collect();
+    Some((tools, page.get("nextCursor").and_then(Value::as_str).map(str::to_owned)))
 }
 
 /// No redirects, which would carry the token on; no proxy, which would see it.
@@ -347,16 +235,6 @@ fn http_client() -> Result<reqwest::Client, reqwest::Error> {
         .build()
 }
 
-fn check_address(url: &str) -> Result<(), ConnectionFault> {
-    let fail = |found: &str| ConnectionFault::Address { url: url.to_owned(), found: found.to_owned() };
-    let parsed = url.parse::<http::Uri>().map_err(|fault| fail(&fault.to_string()))?;
-    match (parsed.scheme_str(), parsed.authority()) {
-        (Some("http"), Some(_)) => Ok(()),
-        (Some(scheme), _) => Err(fail(&format!("the scheme `{scheme}`"))),
-        (None, _) => Err(fail("no scheme")),
-    }
-}
-
 fn opening_fault(url: &str, fault: &ClientInitializeError) -> ConnectionFault {
     let url = url.to_owned();
     if fault.is_authorization_required() || fault.auth_challenge().is_some() {
@@ -367,20 +245,5 @@ fn opening_fault(url: &str, fault: &ClientInitializeError) -> ConnectionFault {
             ConnectionFault::Unreachable { url, what: chain(fault) }
         }
         _ => ConnectionFault::Revision { url, what: chain(fault) },
-    }
-}
-
-fn identity(peer: &Peer<RoleClient>) -> ServerIdentity {
-    let info = peer.peer_info();
-    let server = info.as_ref().and_then(|info| info.server_info.clone());
-    ServerIdentity {
-        name: server.as_ref().map_or_else(|| "an unnamed server".to_owned(), |found| found.name.clone()),
-        title: server.as_ref().and_then(|found| found.title.clone()),
-        version: server.map_or_else(|| "unknown".to_owned(), |found| found.version),
-        protocol: info.as_ref().map_or_else(
-            || ProtocolVersion::V_2026_07_28.to_string(),
-            |info| info.protocol_version.to_string(),
-        ),
-        instructions: info.and_then(|info| info.instructions.clone()),
     }
 }

@@ -14,6 +14,7 @@ mod answer;
 mod ask;
 mod call;
 mod connection;
+mod endpoint;
 mod exchange;
 mod outcome;
 mod pace;
@@ -24,7 +25,8 @@ mod tool;
 
 pub use ask::{AskKind, AskReply, Asker, InputAsk, PendingApproval, WaitReply};
 pub use call::CallEvent;
-pub use connection::{ClientProfile, Connection, ConnectionFault, Endpoint, ServerIdentity};
+pub use connection::Connection;
+pub use endpoint::{ClientProfile, ConnectionFault, Endpoint, ServerIdentity};
 pub use outcome::{CallFault, CallOutcome, Complete, PENDING_CODE, Refusal};
 pub use pace::CallLimits;
 pub use planner::{Finding, FromTool, Observation, PlanFault, Planner, RunState, Step};

@@ -4,7 +4,8 @@ use thiserror::Error;
 
 use crate::ask::{Asker, InputAsk};
 use crate::call::CallEvent;
-use crate::connection::{Connection, ConnectionFault, ServerIdentity};
+use crate::connection::Connection;
+use crate::endpoint::{ConnectionFault, ServerIdentity};
 use crate::outcome::{CallFault, CallOutcome, Refusal, says_unknown};
 use crate::planner::{Finding, FromTool, Observation, PlanFault, Planner, RunState, Step};
 

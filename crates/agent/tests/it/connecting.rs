@@ -76,3 +76,12 @@ fn the_token_is_not_printed() {
     };
     assert!(!format!("{endpoint:?}").contains("s3cret"));
 }
+
+#[tokio::test]
+async fn one_unreadable_tool_does_not_hide_the_others() {
+    let page = json!({"tools": [{"name": "broken"}, tools()[0]]});
+    let fake = Fake::with_pages(vec![page], |_, _| done("")).await;
+    let connection = Connection::open(&fake.endpoint()).await.unwrap();
+    let tools = connection.tools().await.unwrap();
+    assert_eq!(tools.iter().map(|tool| tool.name.as_str()).collect::<Vec<_>>(), ["look"]);
+}
