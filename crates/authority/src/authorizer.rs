@@ -108,6 +108,22 @@ impl Authorizer {
         self.slice_of(target).is_none_or(|(_, slice)| slice.reads_context)
     }
 
+    /// The authorizer without slicing: every question is asked of all policies, with the whole context.
+    #[cfg(test)]
+    pub(crate) fn unsliced(mut self) -> Self {
+        let all = || {
+            let policies = self.policies.iter().map(|policy| policy.cedar.clone());
+            cedar_policy::PolicySet::from_policies(policies).unwrap()
+        };
+        let whole = |slice: Arc<Slice>| {
+            let slice = Arc::into_inner(slice).unwrap();
+            Arc::new(Slice { call: all(), unattended: all(), decide: all(), reads_context: true, ..slice })
+        };
+        let slices = std::mem::take(&mut self.slices);
+        let slices = slices.into_iter().map(|(key, slice)| (key, whole(slice))).collect();
+        Self { slices, ..self }
+    }
+
     fn rebuild(&mut self) -> Result<(), AuthorizerFault> {
         self.slices = self
             .registry

@@ -74,8 +74,10 @@ impl Authorizer {
             let shape = Shape::of(contract.input_schema);
             let untyped: Vec<PolicyFinding> =
                 slice.policies.iter().filter_map(|policy| untyped(policy, &shape, &tool)).collect();
-            // What Cedar says of a policy that reads an untyped argument only follows from that.
-            let typed = |policy: &&Policy| untyped.iter().all(|finding| finding.policy != policy.id);
+            // What Cedar says of a policy that reads an argument of several types only follows from that.
+            let typed = |policy: &&Policy| {
+                untyped.iter().all(|f| f.policy != policy.id || f.severity != Severity::Error)
+            };
             let policies: Vec<&Policy> = slice.policies.iter().map(AsRef::as_ref).filter(typed).collect();
             let schema = schema::of_tool(&policies, &shape);
             findings.extend(untyped);

@@ -83,8 +83,8 @@ impl Authorizer {
 
     /// What each role gets for each tool, without knowing the arguments.
     ///
-    /// It holds for policies that pass [`Authorizer::check`]: a policy that fails on some arguments refuses them,
-    /// which no matrix can show.
+    /// It holds for policies that pass [`Authorizer::check`], and for arguments that Cedar can represent: a policy
+    /// that fails, or reads what is unmapped, refuses the call, whatever a cell says.
     #[must_use]
     pub fn matrix(&self, tools: &[Surveyed<'_>], roles: &[Column]) -> Vec<MatrixRow> {
         tools.iter().map(|tool| self.row(tool, roles)).collect()
@@ -137,7 +137,9 @@ impl Authorizer {
         if failed_for_sure(slice, &best) {
             return None;
         }
-        Some(Bounds { best: may_be_allowed(slice, &best), worst: worst.allowed && worst.faults.is_empty() })
+        // A policy that fails once its conditions on the context are gone fails for some arguments.
+        let sound = best.faults.is_empty() && worst.faults.is_empty();
+        Some(Bounds { best: may_be_allowed(slice, &best), worst: worst.allowed && sound })
     }
 
     fn ask_plainly(

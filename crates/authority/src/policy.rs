@@ -58,7 +58,7 @@ pub struct PolicyFault {
 impl PolicySet {
     /// Parses policy files, each given as its name and text.
     ///
-    /// A policy is known by its `@id("…")`; without one, as `<file>:<line>`.
+    /// A policy is known by its `@id("…")`; without one, as `<file>:<line>:<column>`.
     ///
     /// # Errors
     /// Text that is not Cedar; a template; an id that is used twice; an action or entity type that Aldgate does
@@ -164,7 +164,7 @@ fn parse_file(file: &str, text: &str) -> Result<Vec<Policy>, PolicyFault> {
 fn analysed(file: &str, at: Position, cedar: &cedar_policy::Policy) -> Result<Policy, EngineFault> {
     let id = match cedar.annotation("id") {
         Some(id) if !id.is_empty() => id.to_owned(),
-        _ => format!("{file}:{}", at.line),
+        _ => format!("{file}:{}:{}", at.line, at.column),
     };
     let cedar = cedar.new_id(cedar_policy::PolicyId::new(&id));
     let syntax = cedar.to_pst()?;

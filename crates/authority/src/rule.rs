@@ -16,7 +16,9 @@ use crate::ruling::{
 use crate::slice::{self, Slice};
 
 #[cfg(test)]
-mod tests;
+mod laws;
+#[cfg(test)]
+pub(crate) mod tests;
 
 /// Paths that an explanation lists at most.
 const SHOWN_PATHS: usize = 64;

@@ -58,39 +58,36 @@ fn names_policy_place_and_tool() {
     check(
         "permit(principal, action == Action::\"call\", resource in Upstream::\"parts\")\nwhen { context.args.quantity > 3 };",
         expect![[r#"
-            Error p.cedar:1 p.cedar:2:8 [parts/find]
+            Error p.cedar:1:1 p.cedar:2:8 [parts/find]
               attribute `args.quantity` in context for Action::"call" not found
               name the actions and tools that have it in the policy's head, or ask with `has` first"#]],
     );
     check(
         "forbid(principal, action == Action::\"call\", resource == Tool::\"parts/order\")\nwhen { context.args.note == \"x\" };",
         expect![[r#"
-            Error p.cedar:1 p.cedar:2:8 [parts/order]
+            Error p.cedar:1:1 p.cedar:2:8 [parts/order]
               unable to guarantee safety of access to optional attribute `args.note` in context for Action::"call"
               it may be absent or `null`; ask with `has` first"#]],
     );
     check(
         "forbid(principal, action == Action::\"call\", resource == Tool::\"parts/order\")\nwhen { context.args has odd && context.args.odd == \"x\" };",
         expect![[r#"
-            Error p.cedar:1 p.cedar:1:1 [parts/order]
+            Error p.cedar:1:1 p.cedar:1:1 [parts/order]
               the contract lets `/args/odd` have several types, and Cedar needs one
               where the value has another type than the policy expects, the call is refused; have the contract give it one, or name the tools in the policy's head"#]],
     );
     check(
         "forbid(principal, action == Action::\"call\", resource == Tool::\"parts/order\")\nwhen { context.args has price && context.args.price > 5 };",
         expect![[r#"
-            Error p.cedar:1 p.cedar:2:34 [parts/order]
+            Error p.cedar:1:1 p.cedar:2:34 [parts/order]
               unexpected type: expected Long but saw decimal
               -"#]],
     );
-    check(
-        "forbid(principal, action, resource) when { context.client == \"x\" };",
-        expect![""],
-    );
+    check("forbid(principal, action, resource) when { context.client == \"x\" };", expect![""]);
     check(
         "forbid(principal, action == Action::\"audit\", resource) when { resource.read_only };",
         expect![[r#"
-            Error p.cedar:1 p.cedar:1:63 [-]
+            Error p.cedar:1:1 p.cedar:1:63 [-]
               attribute `read_only` on entity type `Gateway` not found
               name the actions and tools that have it in the policy's head, or ask with `has` first"#]],
     );
@@ -101,14 +98,14 @@ fn undeclared_arguments_are_found_where_the_contract_allows_them() {
     check(
         "forbid(principal, action == Action::\"call\", resource is Tool)\nwhen { context.args has who && context.args.who == 1 || resource.read_only };",
         expect![[r#"
-            Warning p.cedar:1 p.cedar:1:1 [parts/order]
+            Warning p.cedar:1:1 p.cedar:1:1 [parts/order]
               the contract does not declare `/args/who` and lets it have any type
               where the value has another type than the policy expects, the call is refused; have the contract give it one, or name the tools in the policy's head"#]],
     );
     check(
         "forbid(principal, action == Action::\"call\", resource == Tool::\"parts/find\") when { context.args has part.x };",
         expect![[r#"
-            Error p.cedar:1 p.cedar:1:84 [parts/find]
+            Error p.cedar:1:1 p.cedar:1:84 [parts/find]
               unexpected type: expected __cedar::internal::AnyEntity, or __cedar::internal::OpenRecord{} but saw String
               try using `like` to examine the contents of a string"#]],
     );
@@ -119,21 +116,21 @@ fn policies_that_do_nothing_are_named() {
     check(
         "forbid(principal, action, resource == Tool::\"parts/odrer\");",
         expect![[r#"
-        Warning p.cedar:1 p.cedar:1:1 [-]
-          the registry has no tool `parts/odrer`, so the policy does nothing for it
-          the nearest one is `parts/order`"#]],
+            Warning p.cedar:1:1 p.cedar:1:1 [-]
+              the registry has no tool `parts/odrer`, so the policy does nothing for it
+              the nearest one is `parts/order`"#]],
     );
     check(
         "forbid(principal, action, resource in Upstream::\"part\");",
         expect![[r#"
-        Warning p.cedar:1 p.cedar:1:1 [-]
-          the registry has no upstream `part`, so the policy does nothing for it
-          the nearest one is `parts`"#]],
+            Warning p.cedar:1:1 p.cedar:1:1 [-]
+              the registry has no upstream `part`, so the policy does nothing for it
+              the nearest one is `parts`"#]],
     );
     check(
         "forbid(principal is Person, action == Action::\"call\", resource is Tool) when { principal is Service };",
         expect![[r#"
-            Warning p.cedar:1 p.cedar:1:1 [-]
+            Warning p.cedar:1:1 p.cedar:1:1 [-]
               the policy can never apply to anything that its head names
               -"#]],
     );

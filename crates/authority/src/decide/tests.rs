@@ -1,1 +1,128 @@
+use expect_test::{Expect, expect};
 
+use super::*;
+use crate::rule::tests::{authorizer, principal};
+
+const POLICIES: &str = r#"
+@id("deciders") permit(principal in Role::"approver", action == Action::"decide", resource is Tool);
+@id("auditors") permit(principal in Role::"approver", action == Action::"audit", resource == Gateway::"aldgate");
+"#;
+
+fn check(policies: &str, approver: &Principal, caller: &Principal, tool: &str, expected: Expect) {
+    let target = Target { upstream: "u", tool, contract: "sha256:c" };
+    let shown = match authorizer(policies).may_decide(approver, caller, &target) {
+        Decide::Allowed { policies } => {
+            format!("allowed by {:?}", policies.iter().map(|p| p.id.as_str()).collect::<Vec<_>>())
+        }
+        Decide::Refused { reasons } => reasons
+            .iter()
+            .map(|r| format!("{} {}: {}", r.code, r.rule, r.message))
+            .collect::<Vec<_>>()
+            .join("\n"),
+    };
+    expected.assert_eq(&shown);
+}
+
+#[test]
+fn another_person_of_the_tenant_decides() {
+    let bot = principal(PrincipalKind::Service, "bot", "agent");
+    let ada = principal(PrincipalKind::Person, "ada", "approver");
+    check(POLICIES, &ada, &bot, "ask", expect![[r#"allowed by ["deciders"]"#]]);
+    check(
+        POLICIES,
+        &ada,
+        &ada,
+        "ask",
+        expect![
+            "AG-DECIDE-SELF decide.self: the caller cannot decide its own call; the registry does not say `self_approval = true`"
+        ],
+    );
+    check(POLICIES, &ada, &ada, "own", expect![[r#"allowed by ["deciders"]"#]]);
+    let mut renamed = principal(PrincipalKind::Person, "ada", "observer");
+    renamed.name = "Someone Else".to_owned();
+    renamed.client = "other".to_owned();
+    check(
+        POLICIES,
+        &ada,
+        &renamed,
+        "ask",
+        expect![
+            "AG-DECIDE-SELF decide.self: the caller cannot decide its own call; the registry does not say `self_approval = true`"
+        ],
+    );
+    check(
+        POLICIES,
+        &principal(PrincipalKind::Service, "robot", "approver"),
+        &bot,
+        "ask",
+        expect!["AG-DECIDE-PERSON decide.person: only a person decides, not a service"],
+    );
+    check(
+        POLICIES,
+        &principal(PrincipalKind::Person, "eve", "observer"),
+        &bot,
+        "ask",
+        expect!["AG-AUTHORITY-NOT-PERMITTED policy.no_permit: no policy permits `decide`"],
+    );
+    let foreign = Principal { tenant: "other".to_owned(), ..ada.clone() };
+    check(
+        POLICIES,
+        &foreign,
+        &bot,
+        "ask",
+        expect!["AG-DECIDE-TENANT decide.tenant: the call is another tenant's"],
+    );
+    check(
+        POLICIES,
+        &ada,
+        &bot,
+        "never",
+        expect!["AG-AUTHORITY-PROHIBITED registry.prohibited: the registry prohibits the tool"],
+    );
+    check(
+        POLICIES,
+        &ada,
+        &bot,
+        "unknown",
+        expect!["AG-AUTHORITY-UNREGISTERED registry.absent: the tool is not in the registry"],
+    );
+}
+
+#[test]
+fn policies_can_look_at_the_caller() {
+    let bot = principal(PrincipalKind::Service, "bot", "agent");
+    let ada = principal(PrincipalKind::Person, "ada", "approver");
+    let never_agents = format!(
+        "{POLICIES} @id(\"no\") forbid(principal, action == Action::\"decide\", resource) when {{ context.caller.roles.contains(\"agent\") && context.caller.kind == \"service\" }};"
+    );
+    check(
+        &never_agents,
+        &ada,
+        &bot,
+        "ask",
+        expect!["AG-AUTHORITY-FORBIDDEN policy.forbid: `decide` is forbidden by `no`"],
+    );
+    let failing = format!(
+        "{POLICIES} @id(\"bad\") forbid(principal, action == Action::\"decide\", resource) when {{ context.args.x }};"
+    );
+    check(
+        &failing,
+        &ada,
+        &bot,
+        "ask",
+        expect![
+            "AG-AUTHORITY-POLICY-ERROR policy.error: policy `bad`: record does not have the attribute `args`"
+        ],
+    );
+}
+
+#[test]
+fn auditing_and_operating_are_asked_apart() {
+    let authorizer = authorizer(POLICIES);
+    let ada = principal(PrincipalKind::Person, "ada", "approver");
+    assert_eq!(authorizer.may(&ada, Action::Audit), Ok(()));
+    assert_eq!(authorizer.may(&ada, Action::Operate).unwrap_err()[0].rule, "policy.no_permit");
+    assert_eq!(authorizer.may(&ada, Action::Call).unwrap_err()[0].rule, "registry.tools_only");
+    let eve = principal(PrincipalKind::Person, "eve", "observer");
+    assert_eq!(authorizer.may(&eve, Action::Audit).unwrap_err()[0].code, "AG-AUTHORITY-NOT-PERMITTED");
+}

@@ -1,1 +1,135 @@
+use expect_test::{Expect, expect};
 
+use super::*;
+use crate::rule::tests::{AGENT, authorizer, principal};
+
+fn check(policies: &str, expected: Expect) {
+    let authorizer = authorizer(policies);
+    let tools = ["auto", "ask", "relaxable", "never", "unknown"].map(|tool| Surveyed {
+        upstream: "u",
+        tool,
+        hints: Hints::default(),
+    });
+    let column = Column { role: "agent".to_owned(), kind: PrincipalKind::Service, tenant: "demo".to_owned() };
+    let agent = principal(PrincipalKind::Service, "bot", "agent");
+    let rows = authorizer.matrix(&tools, &[column]);
+    let shown: Vec<String> = rows
+        .iter()
+        .map(|row| {
+            let listed = authorizer.listed(&agent, &Target { upstream: "u", tool: &row.tool, contract: "" });
+            let cell = serde_json::to_value(row.roles["agent"]).unwrap();
+            format!("{}: {}{}", row.tool, cell.as_str().unwrap(), if listed { "" } else { ", not listed" })
+        })
+        .collect();
+    expected.assert_eq(&shown.join("\n"));
+}
+
+#[test]
+fn what_no_argument_changes_is_plain() {
+    check(
+        "",
+        expect![[r#"
+        auto: prohibited, not listed
+        ask: prohibited, not listed
+        relaxable: prohibited, not listed
+        never: prohibited, not listed
+        unknown: prohibited, not listed"#]],
+    );
+    check(
+        AGENT,
+        expect![[r#"
+        auto: automatic
+        ask: requires_approval
+        relaxable: automatic
+        never: prohibited, not listed
+        unknown: prohibited, not listed"#]],
+    );
+    check(
+        &format!("{AGENT} forbid(principal, action, resource) when {{ resource.read_only }};"),
+        expect![[r#"
+            auto: prohibited, not listed
+            ask: requires_approval
+            relaxable: automatic
+            never: prohibited, not listed
+            unknown: prohibited, not listed"#]],
+    );
+    check(
+        &format!("{AGENT} forbid(principal, action, resource) when {{ principal.tenant == \"other\" }};"),
+        expect![[r#"
+            auto: automatic
+            ask: requires_approval
+            relaxable: automatic
+            never: prohibited, not listed
+            unknown: prohibited, not listed"#]],
+    );
+}
+
+#[test]
+fn what_arguments_can_change_depends_on_them() {
+    check(
+        &format!(
+            "{AGENT} forbid(principal, action == Action::\"call\", resource) when {{ context.args has x }};"
+        ),
+        expect![[r#"
+            auto: depends on arguments
+            ask: depends on arguments
+            relaxable: depends on arguments
+            never: prohibited, not listed
+            unknown: prohibited, not listed"#]],
+    );
+    check(
+        &format!(
+            "{AGENT} forbid(principal, action == Action::\"call_unattended\", resource) unless {{ resource.name == \"ask\" || context.args has x }};"
+        ),
+        expect![[r#"
+            auto: depends on arguments
+            ask: requires_approval
+            relaxable: depends on arguments
+            never: prohibited, not listed
+            unknown: prohibited, not listed"#]],
+    );
+    check(
+        "permit(principal, action in [Action::\"call\", Action::\"call_unattended\"], resource) when { principal.tenant == \"demo\" && context.args has x && resource.name == \"auto\" };",
+        expect![[r#"
+            auto: depends on arguments
+            ask: prohibited, not listed
+            relaxable: prohibited, not listed
+            never: prohibited, not listed
+            unknown: prohibited, not listed"#]],
+    );
+    check(
+        "permit(principal, action == Action::\"call\", resource) when { context.args has x && principal.tenant == \"other\" };",
+        expect![[r#"
+            auto: prohibited, not listed
+            ask: prohibited, not listed
+            relaxable: prohibited, not listed
+            never: prohibited, not listed
+            unknown: prohibited, not listed"#]],
+    );
+}
+
+#[test]
+fn a_policy_that_always_fails_prohibits() {
+    check(
+        &format!(
+            "{AGENT} forbid(principal, action == Action::\"call\", resource) when {{ 9223372036854775807 + 1 == 0 }};"
+        ),
+        expect![[r#"
+            auto: prohibited, not listed
+            ask: prohibited, not listed
+            relaxable: prohibited, not listed
+            never: prohibited, not listed
+            unknown: prohibited, not listed"#]],
+    );
+    check(
+        &format!(
+            "{AGENT} permit(principal, action == Action::\"call\", resource) when {{ context.args has x && 9223372036854775807 + 1 == 0 }};"
+        ),
+        expect![[r#"
+            auto: depends on arguments
+            ask: depends on arguments
+            relaxable: depends on arguments
+            never: prohibited, not listed
+            unknown: prohibited, not listed"#]],
+    );
+}

@@ -20,7 +20,7 @@ fn policies_are_known_by_id_or_place() {
         ("b.cedar", "permit(principal, action, resource);"),
     ])
     .unwrap();
-    assert_eq!(set.ids().collect::<Vec<_>>(), ["named", "a.cedar:5", "b.cedar:1"]);
+    assert_eq!(set.ids().collect::<Vec<_>>(), ["named", "a.cedar:5:3", "b.cedar:1:1"]);
     let named = set.iter().next().unwrap();
     assert_eq!((named.line, named.column), (2, 1));
 }

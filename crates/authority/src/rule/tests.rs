@@ -1,1 +1,423 @@
+use std::collections::BTreeSet;
 
+use expect_test::{Expect, expect};
+use serde_json::value::RawValue;
+
+use crate::{
+    Action, Authority, Authorizer, Entry, PolicySet, Principal, PrincipalKind, Question, Registry, Ruling,
+    Target,
+};
+
+pub(crate) const AGENT: &str = "permit(principal in Role::\"agent\", action in [Action::\"call\", Action::\"call_unattended\"], resource is Tool);";
+
+pub(crate) fn principal(kind: PrincipalKind, subject: &str, role: &str) -> Principal {
+    Principal {
+        issuer: "host".to_owned(),
+        subject: subject.to_owned(),
+        tenant: "demo".to_owned(),
+        kind,
+        roles: BTreeSet::from([role.to_owned()]),
+        name: subject.to_owned(),
+        client: "cli".to_owned(),
+    }
+}
+
+pub(crate) fn authorizer(policies: &str) -> Authorizer {
+    let relaxable = Entry { policy_may_relax: true, ..Entry::of(Authority::RequiresApproval) };
+    let registry = Registry::new([
+        ("u/auto".to_owned(), Entry { read_only: true, ..Entry::of(Authority::Automatic) }),
+        ("u/ask".to_owned(), Entry::of(Authority::RequiresApproval)),
+        ("u/relaxable".to_owned(), relaxable),
+        ("u/own".to_owned(), Entry { self_approval: true, ..Entry::of(Authority::RequiresApproval) }),
+        ("u/never".to_owned(), Entry::of(Authority::Prohibited)),
+    ])
+    .unwrap();
+    Authorizer::new(registry, PolicySet::parse(&[("p.cedar".to_owned(), policies.to_owned())]).unwrap())
+        .unwrap()
+}
+
+fn rule(policies: &str, tool: &str, arguments: &str) -> Ruling {
+    let arguments = RawValue::from_string(arguments.to_owned()).unwrap();
+    authorizer(policies).rule(&Question {
+        principal: &principal(PrincipalKind::Service, "bot", "agent"),
+        action: Action::Call,
+        target: Target { upstream: "u", tool, contract: "sha256:c" },
+        arguments: Some(&arguments),
+        input_responses: None,
+        client: "cli",
+    })
+}
+
+fn check(policies: &str, tool: &str, arguments: &str, expected: Expect) {
+    let ruling = rule(policies, tool, arguments);
+    let reasons: Vec<&str> = ruling.reasons().iter().map(|reason| reason.message.as_str()).collect();
+    let code = ruling.code().unwrap_or("-");
+    expected.assert_eq(&format!("{:?} {} {code}: {}", ruling.verdict(), ruling.rule(), reasons.join(" | ")));
+}
+
+#[test]
+fn the_registry_is_the_ceiling() {
+    let all = "permit(principal, action, resource);";
+    check(
+        all,
+        "auto",
+        "{}",
+        expect!["Automatic automatic -: registry and policy let the call run by itself"],
+    );
+    check(
+        all,
+        "ask",
+        "{}",
+        expect!["RequiresApproval registry.requires_approval -: the registry wants a person to decide"],
+    );
+    check(
+        all,
+        "relaxable",
+        "{}",
+        expect!["Automatic policy.relaxed -: the registry lets policy relax the tool, and it does"],
+    );
+    check(
+        all,
+        "never",
+        "{}",
+        expect!["Prohibited registry.prohibited AG-AUTHORITY-PROHIBITED: the registry prohibits the tool"],
+    );
+    check(
+        all,
+        "unknown",
+        "{}",
+        expect!["Prohibited registry.absent AG-AUTHORITY-UNREGISTERED: the tool is not in the registry"],
+    );
+}
+
+#[test]
+fn policy_can_only_tighten() {
+    check(
+        "",
+        "auto",
+        "{}",
+        expect!["Prohibited policy.no_permit AG-AUTHORITY-NOT-PERMITTED: no policy permits `call`"],
+    );
+    check(
+        "permit(principal, action == Action::\"call\", resource);",
+        "auto",
+        "{}",
+        expect![
+            "RequiresApproval policy.attended -: a person must decide: no policy permits `call_unattended`"
+        ],
+    );
+    check(
+        "permit(principal, action == Action::\"call\", resource);",
+        "relaxable",
+        "{}",
+        expect!["RequiresApproval registry.requires_approval -: the registry wants a person to decide"],
+    );
+    check(
+        "permit(principal, action == Action::\"call_unattended\", resource);",
+        "auto",
+        "{}",
+        expect!["Prohibited policy.no_permit AG-AUTHORITY-NOT-PERMITTED: no policy permits `call`"],
+    );
+    let attended =
+        format!("{AGENT} @id(\"slow\") forbid(principal, action == Action::\"call_unattended\", resource);");
+    check(
+        &attended,
+        "auto",
+        "{}",
+        expect![
+            "RequiresApproval policy.attended -: a person must decide: `call_unattended` is forbidden by `slow`"
+        ],
+    );
+    let forbidden = format!(
+        "{AGENT} @id(\"no\") forbid(principal, action == Action::\"call\", resource) when {{ context.args has x && context.args.x > 3 }};"
+    );
+    check(
+        &forbidden,
+        "auto",
+        r#"{"x":3}"#,
+        expect!["Automatic automatic -: registry and policy let the call run by itself"],
+    );
+    check(
+        &forbidden,
+        "auto",
+        r#"{"x":4}"#,
+        expect!["Prohibited policy.forbid AG-AUTHORITY-FORBIDDEN: `call` is forbidden by `no`"],
+    );
+}
+
+#[test]
+fn a_policy_that_fails_refuses() {
+    let unguarded = format!(
+        "{AGENT} @id(\"bad\") permit(principal, action == Action::\"call\", resource) when {{ context.args.x > 3 }};"
+    );
+    check(
+        &unguarded,
+        "auto",
+        r#"{"x":4}"#,
+        expect!["Automatic automatic -: registry and policy let the call run by itself"],
+    );
+    check(
+        &unguarded,
+        "auto",
+        "{}",
+        expect![
+            "Prohibited policy.error AG-AUTHORITY-POLICY-ERROR: policy `bad`: record does not have the attribute `x`"
+        ],
+    );
+    check(
+        &unguarded,
+        "auto",
+        r#"{"x":null}"#,
+        expect![
+            "Prohibited policy.error AG-AUTHORITY-POLICY-ERROR: policy `bad`: record does not have the attribute `x`"
+        ],
+    );
+    check(
+        &unguarded,
+        "auto",
+        r#"{"x":"4"}"#,
+        expect![
+            "Prohibited policy.error AG-AUTHORITY-POLICY-ERROR: policy `bad`: type error: expected long, got string"
+        ],
+    );
+    let later = unguarded.replace("Action::\"call\", resource)", "Action::\"call_unattended\", resource)");
+    check(
+        &later,
+        "auto",
+        "{}",
+        expect![
+            "Prohibited policy.error AG-AUTHORITY-POLICY-ERROR: policy `bad`: record does not have the attribute `x`"
+        ],
+    );
+    check(
+        &later,
+        "ask",
+        "{}",
+        expect![
+            "Prohibited policy.error AG-AUTHORITY-POLICY-ERROR: policy `bad`: record does not have the attribute `x`"
+        ],
+    );
+}
+
+#[test]
+fn a_policy_that_reads_what_it_cannot_see_refuses() {
+    let forbid = format!(
+        "{AGENT} @id(\"cap\") forbid(principal, action == Action::\"call\", resource) when {{ context.args has x && context.args.x > 3 }};"
+    );
+    check(
+        &forbid,
+        "auto",
+        r#"{"x":99999999999999999999}"#,
+        expect![
+            "Prohibited context.unmapped AG-AUTHORITY-UNMAPPED: policy `cap` reads `/args/x`, whose value Cedar cannot represent exactly"
+        ],
+    );
+    check(
+        &forbid,
+        "auto",
+        r#"{"y":99999999999999999999}"#,
+        expect!["Automatic automatic -: registry and policy let the call run by itself"],
+    );
+    let others = forbid.replace("forbid(principal,", "forbid(principal is Person,");
+    check(
+        &others,
+        "auto",
+        r#"{"x":99999999999999999999}"#,
+        expect!["Automatic automatic -: registry and policy let the call run by itself"],
+    );
+    let whole = forbid.replace("context.args has x && context.args.x > 3", "context.args == {}");
+    check(
+        &whole,
+        "auto",
+        r#"{"x":{"deep":[0.00001]}}"#,
+        expect![
+            "Prohibited context.unmapped AG-AUTHORITY-UNMAPPED: policy `cap` reads `/args/x/deep/0`, whose value Cedar cannot represent exactly"
+        ],
+    );
+    check(
+        AGENT,
+        "auto",
+        r#"{"x":99999999999999999999}"#,
+        expect!["Automatic automatic -: registry and policy let the call run by itself"],
+    );
+}
+
+#[test]
+fn arguments_that_cannot_be_read_refuse_where_policies_read_them() {
+    let reads = format!(
+        "{AGENT} forbid(principal, action == Action::\"call\", resource) when {{ context.args has x }};"
+    );
+    check(
+        &reads,
+        "auto",
+        r#"{"x":1,"x":2}"#,
+        expect![
+            "Prohibited context.unreadable AG-AUTHORITY-UNREADABLE: `/args` cannot be read as JSON; expected one value without duplicate keys: duplicate key `x` at line 1 column 13"
+        ],
+    );
+    check(
+        &reads,
+        "auto",
+        "[]",
+        expect![
+            "Prohibited context.unreadable AG-AUTHORITY-UNREADABLE: `/args` is not an object; send the members by name"
+        ],
+    );
+}
+
+#[test]
+fn an_entity_escape_in_arguments_is_no_entity() {
+    let policy = "permit(principal, action in [Action::\"call\", Action::\"call_unattended\"], resource) when { context.args has who && context.args.who == Person::\"demo/host#boss\" };";
+    check(
+        policy,
+        "auto",
+        r#"{"who":{"__entity":{"type":"Person","id":"demo/host#boss"}}}"#,
+        expect!["Prohibited policy.no_permit AG-AUTHORITY-NOT-PERMITTED: no policy permits `call`"],
+    );
+}
+
+#[test]
+fn other_actions_are_refused() {
+    let authorizer = authorizer("permit(principal, action, resource);");
+    for action in Action::ALL.into_iter().filter(|action| *action != Action::Call) {
+        let ruling = authorizer.rule(&Question {
+            principal: &principal(PrincipalKind::Service, "bot", "agent"),
+            action,
+            target: Target { upstream: "u", tool: "auto", contract: "sha256:c" },
+            arguments: None,
+            input_responses: None,
+            client: "cli",
+        });
+        assert_eq!(ruling.rule(), "registry.tools_only", "{action:?}");
+        assert_eq!(ruling.code(), Some("AG-AUTHORITY-TOOLS-ONLY"));
+    }
+}
+
+#[test]
+fn an_explanation_holds_everything() {
+    let policies = format!(
+        "{AGENT}\n@id(\"slow\") @owner(\"ops\")\nforbid(principal, action == Action::\"call_unattended\", resource) when {{ context.args has x }};"
+    );
+    let ruling = rule(&policies, "auto", r#"{"x":1,"n":null,"u":1e-9}"#).with_implied(Authority::Prohibited);
+    assert!(ruling.read_only());
+    assert_eq!(ruling.read_paths(), ["/args/x"]);
+    let json = serde_json::to_string_pretty(ruling.explanation()).unwrap();
+    expect![[r#"
+        {
+          "tool": "u/auto",
+          "contract": "sha256:c",
+          "verdict": "requires_approval",
+          "rule": "policy.attended",
+          "registry": {
+            "authority": "automatic",
+            "labels": [],
+            "digest": "sha256:20a2e8d6ebd8ad898860936d85f9f9717992646bc0d72ccbbea04e290492bca8"
+          },
+          "implied": "prohibited",
+          "policies": [
+            {
+              "id": "p.cedar:1:1",
+              "file": "p.cedar",
+              "line": 1,
+              "effect": "permit",
+              "action": "call",
+              "annotations": {}
+            },
+            {
+              "id": "slow",
+              "file": "p.cedar",
+              "line": 2,
+              "effect": "forbid",
+              "action": "call_unattended",
+              "annotations": {
+                "id": "slow",
+                "owner": "ops"
+              }
+            }
+          ],
+          "policy_digest": "sha256:e967a72a7baae8db1a59e9dec678ddfc2cf208daef9719251b834a9f9195386d",
+          "null_paths": [
+            "/args/n"
+          ],
+          "unmapped": [
+            "/args/u"
+          ],
+          "guardrails": [
+            {
+              "name": "registry",
+              "decision": "allow"
+            },
+            {
+              "name": "arguments",
+              "decision": "allow"
+            },
+            {
+              "name": "policy call",
+              "decision": "allow"
+            },
+            {
+              "name": "policy call_unattended",
+              "decision": "require_approval"
+            }
+          ],
+          "reasons": [
+            {
+              "code": "AG-AUTHORITY-APPROVAL",
+              "rule": "policy.attended",
+              "message": "a person must decide: `call_unattended` is forbidden by `slow`"
+            }
+          ]
+        }"#]]
+    .assert_eq(&json);
+}
+
+#[test]
+fn digests_follow_what_could_match() {
+    let digest = |policies: &str, tool: &str| rule(policies, tool, "{}").policy_digest().unwrap().to_owned();
+    let other = format!("// comment\n\n{AGENT} forbid(principal, action, resource == Tool::\"u/ask\");");
+    assert_eq!(digest(AGENT, "auto"), digest(&other, "auto"));
+    assert_ne!(digest(AGENT, "ask"), digest(&other, "ask"));
+    assert!(rule(AGENT, "auto", "{}").registry_digest().is_some());
+    assert_eq!(rule(AGENT, "unknown", "{}").registry_digest(), None);
+}
+
+#[test]
+fn a_slice_knows_whether_it_reads_the_context() {
+    let reads = |policies: &str, tool: &str| {
+        authorizer(policies).reads_context(&Target { upstream: "u", tool, contract: "" })
+    };
+    let policies = format!(
+        "{AGENT} forbid(principal, action == Action::\"call\", resource == Tool::\"u/ask\") when {{ context.args has x }}; forbid(principal, action, resource) when {{ context.client == \"evil\" }};"
+    );
+    assert!(!reads(&policies, "auto"), "client and contract are the same for a kept ruling");
+    assert!(reads(&policies, "ask"));
+    assert!(reads(&policies, "unknown"));
+    assert!(reads("forbid(principal, action, resource) when { context == {} };", "auto"));
+    assert!(reads(
+        "forbid(principal, action == Action::\"call_unattended\", resource) when { context.null_paths.isEmpty() };",
+        "auto"
+    ));
+    assert!(!reads(
+        "permit(principal, action == Action::\"decide\", resource) when { context.caller.kind == \"service\" };",
+        "auto"
+    ));
+}
+
+#[test]
+fn the_default_of_dev_rules_unlisted_tools() {
+    let registry = Registry::default().with_default(Authority::Automatic).unwrap();
+    let policies = PolicySet::parse(&[("p".to_owned(), AGENT.to_owned())]).unwrap();
+    let authorizer = Authorizer::new(registry, policies).unwrap();
+    let ask = |upstream: &str| {
+        authorizer.rule(&Question {
+            principal: &principal(PrincipalKind::Service, "bot", "agent"),
+            action: Action::Call,
+            target: Target { upstream, tool: "any/thing", contract: "sha256:c" },
+            arguments: None,
+            input_responses: None,
+            client: "cli",
+        })
+    };
+    assert_eq!(ask("new").rule(), "automatic");
+    assert_eq!(ask("new/er").rule(), "registry.absent");
+}
