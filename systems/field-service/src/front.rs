@@ -1,0 +1,150 @@
+//! The strict HTTP front of each server. It checks everything that the transport demands before `rmcp` sees the
+//! request, and completes every result afterwards.
+
+mod envelope;
+mod guard;
+mod params;
+mod reply;
+mod trace;
+
+#[cfg(test)]
+mod tests;
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use axum::Router;
+use axum::body::Body;
+use axum::extract::{Request, State};
+use axum::response::Response;
+use http::{Method, StatusCode};
+use http_body_util::{BodyExt as _, LengthLimitError, Limited};
+use rmcp::transport::streamable_http_server::session::never::NeverSessionManager;
+use rmcp::transport::streamable_http_server::{StreamableHttpServerConfig, StreamableHttpService};
+use tokio::sync::{OwnedSemaphorePermit, Semaphore};
+
+pub(crate) use guard::Allowed;
+
+use crate::desk::Desk;
+use crate::handler::{Identity, Served};
+use crate::service::Access;
+use envelope::Envelope;
+use reply::Refusal;
+
+/// Longest request body in bytes.
+const LONGEST_BODY: usize = 256 * 1024;
+/// Requests in progress for one server; further ones are told to come again.
+const IN_PROGRESS: usize = 64;
+/// Streams that listen at the same time for one server.
+const LISTENING: usize = 64;
+/// A request that takes longer than this has failed.
+const TIMEOUT: Duration = Duration::from_secs(60);
+
+/// One server behind its front. Cheap to clone.
+#[derive(Clone)]
+pub(crate) struct Front {
+    inner: Arc<Inner>,
+}
+
+struct Inner {
+    service: StreamableHttpService<Served, NeverSessionManager>,
+    identity: Arc<Identity>,
+    access: Access,
+    allowed: Allowed,
+    in_progress: Arc<Semaphore>,
+    listening: Arc<Semaphore>,
+}
+
+impl Front {
+    pub(crate) fn new(
+        desk: Arc<dyn Desk>,
+        access: Access,
+        allowed: Allowed,
+    ) -> Result<Front, serde_json::Error> {
+        let identity = Arc::new(Identity::of(desk.as_ref())?);
+        // Host and Origin are checked here, with answers of our own.
+        let config = StreamableHttpServerConfig::default()
+            .with_legacy_session_mode(false)
+            .with_json_response(true)
+            .with_sse_retry(None)
+            .with_max_request_body_bytes(2 * LONGEST_BODY)
+            .with_stateless_protocol_metadata_required(true)
+            .disable_allowed_hosts()
+            .disable_allowed_origins();
+        let served = identity.clone();
+        let service = StreamableHttpService::new(
+            move || Ok(Served::new(desk.clone(), served.clone())),
+            Arc::new(NeverSessionManager::default()),
+            config,
+        );
+        Ok(Front {
+            inner: Arc::new(Inner {
+                service,
+                identity,
+                access,
+                allowed,
+                in_progress: Arc::new(Semaphore::new(IN_PROGRESS)),
+                listening: Arc::new(Semaphore::new(LISTENING)),
+            }),
+        })
+    }
+
+    /// A router that serves this server at `path`.
+    pub(crate) fn router(self, path: &str) -> Router {
+        Router::new().route(path, axum::routing::any(serve)).with_state(self)
+    }
+}
+
+async fn serve(State(front): State<Front>, request: Request) -> Response {
+    front.answer(request).await.unwrap_or_else(Refusal::into_response)
+}
+
+impl Front {
+    async fn answer(&self, request: Request) -> Result<Response, Refusal> {
+        let inner = &self.inner;
+        let (mut parts, body) = request.into_parts();
+        guard::origin(&parts, &inner.allowed)?;
+        if parts.method != Method::POST {
+            return Err(Refusal::method_not_allowed());
+        }
+        guard::access(&parts.headers, &inner.access)?;
+        guard::content(&parts.headers)?;
+        let permit = permit(&inner.in_progress)?;
+
+        let body = read(body).await?;
+        let Some(envelope) = Envelope::read(&body)? else {
+            // A notification: nothing here waits for one.
+            return Ok(reply::accepted());
+        };
+        envelope.check(&parts.headers)?;
+        params::check(&envelope)?;
+
+        let span = trace::span(&envelope, &inner.identity.server_info);
+        let mut permit = permit;
+        if envelope.method == "subscriptions/listen" {
+            permit = self::permit(&inner.listening)?;
+        }
+        parts.headers.remove(http::header::CONTENT_LENGTH);
+        let request = Request::from_parts(parts, Body::from(envelope.bytes()));
+        let work = tracing::Instrument::instrument(inner.service.handle(request), span.span.clone());
+        let answer = tokio::time::timeout(TIMEOUT, work)
+            .await
+            .map_err(|_| Refusal::internal(&envelope.id, "the request took too long"))?;
+        reply::complete(answer, &envelope, &inner.identity.server_info, &span, permit).await
+    }
+}
+
+fn permit(semaphore: &Arc<Semaphore>) -> Result<OwnedSemaphorePermit, Refusal> {
+    semaphore.clone().try_acquire_owned().map_err(|_| Refusal::busy())
+}
+
+async fn read(body: Body) -> Result<bytes::Bytes, Refusal> {
+    match Limited::new(body, LONGEST_BODY).collect().await {
+        Ok(collected) => Ok(collected.to_bytes()),
+        Err(fault) if fault.is::<LengthLimitError>() => Err(Refusal::plain(
+            StatusCode::PAYLOAD_TOO_LARGE,
+            format!("the body is longer than {LONGEST_BODY} bytes"),
+        )),
+        Err(_) => Err(Refusal::plain(StatusCode::BAD_REQUEST, "the body could not be read")),
+    }
+}

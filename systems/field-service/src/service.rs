@@ -1,0 +1,317 @@
+//! The three servers over one store.
+
+use std::path::PathBuf;
+use std::str::FromStr;
+use std::sync::Arc;
+
+use axum::Router;
+use rmcp::model::RequestStateError;
+use thiserror::Error;
+
+use crate::content::{Content, ContentFault};
+use crate::contracts::{self, ContractFault};
+use crate::desk::{Desk, Manuals, Parts, Tickets};
+use crate::front::{Allowed, Front};
+use crate::generate::{Plan, Progress, TICKETS};
+use crate::hub::{Change, Hub};
+use crate::order::Seal;
+use crate::search::Search;
+use crate::stdio::{self, StdioFault};
+use crate::store::{Store, StoreFault};
+
+/// How to open the servers.
+#[derive(Debug, Clone)]
+pub struct Options {
+    /// Folder or file of the SQLite data; `None` is a private temporary file that is removed at the end.
+    pub store: Option<PathBuf>,
+    /// How many tickets to generate if the store is empty, from 100 to 100,000; 2,000 is usual.
+    pub tickets: usize,
+    /// The same seed always gives the same data.
+    pub seed: u64,
+    /// Who may call over HTTP.
+    pub access: Access,
+    /// Seals the `requestState` of orders. Servers that share callers must share the key.
+    pub state_key: [u8; 32],
+}
+
+/// The usual number of tickets.
+pub const DEFAULT_TICKETS: usize = 2_000;
+/// The usual seed.
+pub const DEFAULT_SEED: u64 = 20_031;
+
+/// Who may call over HTTP.
+#[derive(Clone)]
+pub enum Access {
+    /// Anyone who can connect.
+    Open,
+    /// Requests with `Authorization: Bearer` and this secret; others are answered with 401.
+    Bearer(String),
+}
+
+impl std::fmt::Debug for Access {
+    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        formatter.write_str(match self {
+            Access::Open => "Open",
+            Access::Bearer(_) => "Bearer(…)",
+        })
+    }
+}
+
+/// One of the three servers.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ServerName {
+    /// Ticket history.
+    Tickets,
+    /// Parts catalogue and ordering.
+    Parts,
+    /// Technical manuals.
+    Manuals,
+}
+
+impl ServerName {
+    /// All servers.
+    pub const ALL: [ServerName; 3] = [ServerName::Tickets, ServerName::Parts, ServerName::Manuals];
+
+    /// The name in addresses and on the command line.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            ServerName::Tickets => "tickets",
+            ServerName::Parts => "parts",
+            ServerName::Manuals => "manuals",
+        }
+    }
+}
+
+impl std::fmt::Display for ServerName {
+    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        formatter.write_str(self.as_str())
+    }
+}
+
+/// A name that is not one of the three servers.
+#[derive(Debug, Error, PartialEq, Eq)]
+#[error("unknown server `{name}`, expected tickets, parts or manuals")]
+pub struct UnknownServer {
+    name: String,
+}
+
+impl FromStr for ServerName {
+    type Err = UnknownServer;
+
+    fn from_str(name: &str) -> Result<ServerName, UnknownServer> {
+        ServerName::ALL
+            .into_iter()
+            .find(|server| server.as_str() == name)
+            .ok_or_else(|| UnknownServer { name: name.to_owned() })
+    }
+}
+
+/// The servers could not be opened.
+#[derive(Debug, Error)]
+pub enum OpenFault {
+    /// The number of tickets is out of bounds.
+    #[error("`{asked}` tickets cannot be generated, expected {} to {}", TICKETS.start(), TICKETS.end())]
+    Size {
+        /// What was asked for.
+        asked: usize,
+    },
+    /// The secret is empty.
+    #[error("the secret of `Access::Bearer` is empty, expected at least one character")]
+    EmptySecret,
+    /// The store.
+    #[error("the field-service data could not be opened")]
+    Store(#[from] StoreFault),
+    /// The contract file.
+    #[error("the field-service contracts could not be read")]
+    Contract(#[from] ContractFault),
+    /// A content file.
+    #[error("the field-service content could not be read")]
+    Content(#[from] ContentFault),
+    /// The key.
+    #[error("the key of the order state cannot be used")]
+    Key(#[from] RequestStateError),
+    /// What a server says about itself.
+    #[error("the identity of a server cannot be written")]
+    Identity(#[from] serde_json::Error),
+}
+
+/// The three servers: tickets, parts and manuals. Cheap to clone; clones share everything.
+#[derive(Clone)]
+pub struct FieldService {
+    inner: Arc<Inner>,
+}
+
+struct Inner {
+    store: Arc<Store>,
+    desks: [Arc<dyn Desk>; 3],
+    access: Access,
+    allowed: Allowed,
+}
+
+impl std::fmt::Debug for FieldService {
+    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        formatter.debug_struct("FieldService").field("access", &self.inner.access).finish_non_exhaustive()
+    }
+}
+
+impl FieldService {
+    /// Opens the store, and generates the data if it is empty. An existing store keeps its data, whatever number of
+    /// tickets and seed are asked for. Progress is logged.
+    ///
+    /// # Errors
+    /// When the options are out of bounds or the store cannot be opened.
+    pub async fn open(options: Options) -> Result<FieldService, OpenFault> {
+        FieldService::open_with(options, |progress| {
+            tracing::info!(tickets = progress.tickets, of = progress.of, "generating field-service data");
+        })
+        .await
+    }
+
+    /// As [`FieldService::open`], and calls `progress` about twenty times while data is generated.
+    ///
+    /// # Errors
+    /// As [`FieldService::open`].
+    pub async fn open_with(
+        options: Options,
+        mut progress: impl FnMut(Progress) + Send,
+    ) -> Result<FieldService, OpenFault> {
+        if !TICKETS.contains(&options.tickets) {
+            return Err(OpenFault::Size { asked: options.tickets });
+        }
+        if matches!(&options.access, Access::Bearer(secret) if secret.is_empty()) {
+            return Err(OpenFault::EmptySecret);
+        }
+        let content = Content::load()?;
+        let plan = Plan { tickets: options.tickets, seed: options.seed };
+        let store = Store::open(options.store.as_deref(), plan, &content, &mut progress).await?;
+        if store.plan() != plan {
+            tracing::info!(tickets = store.plan().tickets, seed = store.plan().seed, "existing data is kept");
+        }
+        let store = Arc::new(store);
+        let desks = desks(&store, &content, &options.state_key)?;
+        for desk in &desks {
+            crate::handler::Identity::of(desk.as_ref())?;
+        }
+        let allowed = Allowed::default();
+        Ok(FieldService { inner: Arc::new(Inner { store, desks, access: options.access, allowed }) })
+    }
+
+    /// Also serves requests for these host names (without port) and from these web origins; loopback ones are
+    /// always served. Needed when the servers listen on another address than loopback.
+    #[must_use]
+    pub fn allow(
+        self,
+        hosts: impl IntoIterator<Item = String>,
+        origins: impl IntoIterator<Item = String>,
+    ) -> FieldService {
+        let inner = &self.inner;
+        let mut allowed = inner.allowed.clone();
+        allowed.hosts.extend(hosts);
+        allowed.origins.extend(origins);
+        FieldService {
+            inner: Arc::new(Inner {
+                store: inner.store.clone(),
+                desks: inner.desks.clone(),
+                access: inner.access.clone(),
+                allowed,
+            }),
+        }
+    }
+
+    /// All three servers, at `/tickets/mcp`, `/parts/mcp` and `/manuals/mcp`.
+    pub fn router(&self) -> Router {
+        ServerName::ALL.into_iter().fold(Router::new(), |router, name| {
+            router.merge(self.mounted(name, &format!("/{name}/mcp"), self.inner.access.clone()))
+        })
+    }
+
+    /// One server alone, at `/mcp`.
+    pub fn server(&self, name: ServerName) -> Router {
+        self.mounted(name, "/mcp", self.inner.access.clone())
+    }
+
+    /// Serves one server over standard input and output until the input ends. Whoever started the process may call.
+    ///
+    /// # Errors
+    /// When standard input or output fails.
+    pub async fn stdio(&self, name: ServerName) -> Result<(), StdioFault> {
+        self.lines(name, tokio::io::stdin(), tokio::io::stdout()).await
+    }
+
+    /// As [`FieldService::stdio`], over any pair of streams with one message a line.
+    ///
+    /// # Errors
+    /// When a stream fails.
+    pub async fn lines<R, W>(&self, name: ServerName, input: R, output: W) -> Result<(), StdioFault>
+    where
+        R: tokio::io::AsyncRead + Unpin + Send,
+        W: tokio::io::AsyncWrite + Unpin + Send + 'static,
+    {
+        stdio::serve(self.mounted(name, stdio::PATH, Access::Open), input, output).await
+    }
+
+    /// Tells everyone who listens to a server that its lists should be fetched anew.
+    pub fn announce_lists(&self, name: ServerName) {
+        self.desk(name).hub().announce(Change::Lists);
+    }
+
+    /// Ends all listens with their completing answers and closes the store.
+    pub async fn close(&self) {
+        for desk in &self.inner.desks {
+            desk.hub().close();
+        }
+        self.inner.store.close().await;
+    }
+
+    fn desk(&self, name: ServerName) -> &Arc<dyn Desk> {
+        let [tickets, parts, manuals] = &self.inner.desks;
+        match name {
+            ServerName::Tickets => tickets,
+            ServerName::Parts => parts,
+            ServerName::Manuals => manuals,
+        }
+    }
+
+    fn mounted(&self, name: ServerName, path: &str, access: Access) -> Router {
+        match Front::new(self.desk(name).clone(), access, self.inner.allowed.clone()) {
+            Ok(front) => front.router(path),
+            Err(fault) => {
+                // `open` wrote the same identity before, so this cannot happen; an empty router serves nothing.
+                tracing::error!(%fault, server = %name, "the identity of a server cannot be written");
+                Router::new()
+            }
+        }
+    }
+}
+
+fn desks(
+    store: &Arc<Store>,
+    content: &Content,
+    state_key: &[u8; 32],
+) -> Result<[Arc<dyn Desk>; 3], OpenFault> {
+    let search = Arc::new(Search::new()?);
+    let model_variants = content.model_variants();
+    let tickets = Tickets {
+        contract: contracts::server(".tickets")?,
+        store: store.clone(),
+        search: search.clone(),
+        hub: Hub::new(),
+        model_variants: model_variants.clone(),
+        fault_codes: content.faults.iter().map(|fault| fault.code.clone()).collect(),
+    };
+    let parts = Parts {
+        contract: contracts::server(".parts")?,
+        store: store.clone(),
+        hub: Hub::new(),
+        seal: Seal::new(state_key)?,
+        model_variants,
+    };
+    let manuals = Manuals {
+        contract: contracts::server(".manuals")?,
+        store: store.clone(),
+        search,
+        hub: Hub::new(),
+        families: content.world.families.iter().map(|family| family.code.clone()).collect(),
+    };
+    Ok([Arc::new(tickets), Arc::new(parts), Arc::new(manuals)])
+}
