@@ -233,12 +233,13 @@ fn structured(finding: &Finding) -> Option<&Value> {
 fn order_end(finding: &Finding) -> OrderEnd {
     match finding {
         Finding::Answer(answer) if answer.as_data().is_error => {
-            let text = answer.as_data().text.clone();
+            let Complete { structured, text, .. } = answer.as_data();
             // A server that asks for the decision itself answers a denial as an error result of its own.
-            if text.to_lowercase().contains("denied") {
-                OrderEnd::Denied(text)
-            } else {
-                OrderEnd::Failed(text)
+            let status =
+                structured.as_ref().and_then(|details| details.get("status")).and_then(Value::as_str);
+            match status {
+                Some("denied" | "cancelled") => OrderEnd::Denied(text.clone()),
+                _ => OrderEnd::Failed(text.clone()),
             }
         }
         Finding::Answer(answer) => OrderEnd::Ordered(order_words(answer.as_data())),
@@ -250,18 +251,24 @@ fn order_end(finding: &Finding) -> OrderEnd {
     }
 }
 
-/// The scalar members of the order that the server confirmed.
+/// What the server confirmed about the order.
 fn order_words(complete: &Complete) -> String {
-    let Some(order) = complete.structured.as_ref().map(|found| found.get("order").unwrap_or(found)) else {
-        return complete.text.clone();
-    };
-    let members = order.as_object().into_iter().flatten();
-    let words = members.filter_map(|(name, value)| match value {
-        Value::String(text) => Some(format!("{name} {text}")),
-        Value::Number(number) => Some(format!("{name} {number}")),
+    const SHOWN: [(&str, &str); 6] = [
+        ("order_id", "order"),
+        ("total", "total"),
+        ("currency", "in"),
+        ("account_charged", "charged to"),
+        ("lead_time_days", "lead time in days"),
+        ("approver", "approved by"),
+    ];
+    let member = |name: &str| match complete.structured.as_ref()?.get(name)? {
+        Value::String(text) => Some(text.clone()),
+        Value::Number(number) => Some(number.to_string()),
         _ => None,
-    });
-    words.collect::<Vec<_>>().join(", ")
+    };
+    let words = SHOWN.iter().filter_map(|(name, word)| Some(format!("{word} {}", member(name)?)));
+    let words = words.collect::<Vec<_>>().join(", ");
+    if words.is_empty() { complete.text.clone() } else { words }
 }
 
 /// What a call said, in words for people.

@@ -118,7 +118,8 @@ async fn a_denied_order_is_written_down_and_never_tried_again() {
         Finding::Refused(refusal("AG-APPROVAL-DENIED")),
         Finding::Answer(FromTool::new(Complete {
             is_error: true,
-            text: "The order was denied by Ada.".to_owned(),
+            structured: Some(json!({"status": "denied"})),
+            text: "the order was turned down by Ada".to_owned(),
             ..Complete::default()
         })),
     ] {

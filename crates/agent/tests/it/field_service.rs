@@ -15,7 +15,9 @@ fn decide(ask: &InputAsk, decision: &str) -> AskReply {
     let AskKind::Form { requested_schema, .. } = &ask.kind else { panic!("{ask:?}") };
     assert!(requested_schema["properties"]["decision"].is_object(), "{requested_schema}");
     let answers = [("decision", decision), ("approver", "Ada Byron"), ("note", "test")];
-    AskReply::Accept(answers.map(|(name, value)| (name.to_owned(), Value::from(value))).into_iter().collect::<Map<_, _>>())
+    AskReply::Accept(
+        answers.map(|(name, value)| (name.to_owned(), Value::from(value))).into_iter().collect::<Map<_, _>>(),
+    )
 }
 
 async fn work(connection: &Connection, task: &str, decision: &'static str) -> (RunReport, Vec<Value>) {
@@ -29,7 +31,9 @@ async fn work(connection: &Connection, task: &str, decision: &'static str) -> (R
 fn answer<'a>(report: &'a RunReport, tool: &str) -> &'a Value {
     let seen = report.observations.iter().find(|seen| seen.tool == tool).unwrap();
     match &seen.finding {
-        Finding::Answer(answer) if !answer.as_data().is_error => answer.as_data().structured.as_ref().unwrap(),
+        Finding::Answer(answer) if !answer.as_data().is_error => {
+            answer.as_data().structured.as_ref().unwrap()
+        }
         other => panic!("{tool}: {other:?}"),
     }
 }
@@ -44,8 +48,13 @@ async fn the_demonstration_ticket_is_worked_from_symptom_to_order_and_note() {
     assert_eq!(
         tools[..7],
         [
-            "get_ticket", "search_tickets", "find_part", "check_availability", "search_manual",
-            "raise_parts_order", "post_ticket_update"
+            "get_ticket",
+            "search_tickets",
+            "find_part",
+            "check_availability",
+            "search_manual",
+            "raise_parts_order",
+            "post_ticket_update"
         ]
     );
     assert!(report.summary.contains("F-101"), "{}", report.summary);
@@ -53,8 +62,20 @@ async fn the_demonstration_ticket_is_worked_from_symptom_to_order_and_note() {
     assert_eq!(part, &json!({"model_variant": "AC-250-S", "category": "thermostatic-valve"}));
     // What was ordered is what the catalogue listed for this variant, and what was fitted before.
     let ordered = &report.observations[5].arguments["part_no"];
-    assert!(answer(&report, "find_part")["parts"].as_array().unwrap().iter().any(|part| part["part_no"] == *ordered));
-    assert!(answer(&report, "search_tickets")["tickets"].as_array().unwrap().iter().any(|past| past["part_no"] == *ordered));
+    assert!(
+        answer(&report, "find_part")["parts"]
+            .as_array()
+            .unwrap()
+            .iter()
+            .any(|part| part["part_no"] == *ordered)
+    );
+    assert!(
+        answer(&report, "search_tickets")["tickets"]
+            .as_array()
+            .unwrap()
+            .iter()
+            .any(|past| past["part_no"] == *ordered)
+    );
     // One order: the first call and its round with the decision.
     assert_eq!(gate.calls_of("raise_parts_order").len(), 2);
     assert_eq!(events.iter().filter(|event| event["event"] == "asked").count(), 1);

@@ -39,8 +39,13 @@ struct Inner {
 
 impl Gate {
     pub(crate) async fn start() -> Self {
-        let options =
-            Options { store: None, tickets: 2000, seed: 1, access: Access::Open, state_key: [7; 32] };
+        let options = Options {
+            store: None,
+            tickets: 2000,
+            seed: aldgate_field_service::DEFAULT_SEED,
+            access: Access::Open,
+            state_key: [7; 32],
+        };
         let service = FieldService::open(options).await.unwrap();
         let calls = Arc::new(Mutex::new(Vec::new()));
         let inner = Inner { servers: service.router(), calls: calls.clone() };
@@ -56,8 +61,7 @@ impl Gate {
     }
 
     pub(crate) async fn connect(&self) -> Connection {
-        let endpoint =
-            Endpoint { url: self.url.clone(), token: None, client_name: "agent-tests".to_owned() };
+        let endpoint = Endpoint { url: self.url.clone(), token: None, client_name: "agent-tests".to_owned() };
         Connection::open_with(&endpoint, ClientProfile::default(), quick()).await.unwrap()
     }
 
@@ -128,7 +132,11 @@ fn result(message: &Value, result: Value) -> Response<Body> {
 #[test]
 fn the_registry_covers_the_contracts() {
     let contracts: Value = serde_json::from_str(CONTRACTS).unwrap();
-    let tools = contracts["servers"].as_array().unwrap().iter().flat_map(|server| server["tools"].as_array().unwrap());
+    let tools = contracts["servers"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .flat_map(|server| server["tools"].as_array().unwrap());
     for tool in tools {
         let known = REGISTRY.iter().any(|(name, ..)| tool["name"] == *name);
         assert_eq!(known, tool["_registry"] != "prohibited", "{}", tool["name"]);

@@ -4,6 +4,8 @@
 mod asking;
 mod connecting;
 mod fake;
+mod field_service;
+mod gate;
 mod pending;
 mod retrying;
 mod running;
