@@ -145,12 +145,16 @@ fn element(raw: &RawValue) -> Result<String, (Option<String>, ElementFault)> {
     let Some(members) = Members::read(raw.get()) else {
         return Err((None, ElementFault::NotObject { found: kind(raw).described() }));
     };
-    let name = match members.get("name") {
-        Ok(name) => name.and_then(string).filter(|name| !name.is_empty()),
-        Err(Repeated(member)) => return Err((None, ElementFault::Repeated { member })),
-    };
+    let get = |key| members.get(key).map_err(|Repeated(member)| (None, ElementFault::Repeated { member }));
+    let name = get("name")?.and_then(string).filter(|name| !name.is_empty());
     let name = name.ok_or((None, ElementFault::NoName))?;
-    match check_meta(raw) {
+    let meta = match get("_meta")? {
+        Some(meta) if kind(meta) != Kind::Object => {
+            Err(ElementFault::MetaNotObject { found: kind(meta).described() })
+        }
+        _ => check_meta(raw),
+    };
+    match meta {
         Ok(()) => Ok(name),
         Err(fault) => Err((Some(name), fault)),
     }
@@ -169,8 +173,6 @@ fn check_meta(definition: &RawValue) -> Result<(), ElementFault> {
                     }
                     if matches!(kind(value), Kind::Object | Kind::Array) {
                         open.push((value, key == "_meta"));
-                    } else if key == "_meta" && std::ptr::eq(raw, definition) {
-                        return Err(ElementFault::MetaNotObject { found: kind(value).described() });
                     }
                 }
             }

@@ -1,0 +1,10 @@
+//! Laws that hold for every input.
+
+#![expect(clippy::indexing_slicing, reason = "tests")]
+
+mod guard;
+mod header;
+mod json;
+mod response;
+mod sse;
+mod total;
