@@ -1,7 +1,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use cedar_policy::{Context, Decision, Entities, EntityUid, Request};
+use cedar_policy::{AuthorizationError, Context, Decision, Entities, EntityUid, Request};
 use thiserror::Error;
 
 use crate::action::{Action, Target};
@@ -40,6 +40,12 @@ pub enum AuthorizerFault {
         /// What Cedar said.
         source: EngineFault,
     },
+}
+
+/// Who asks Cedar.
+pub(crate) struct Subject {
+    uid: EntityUid,
+    entities: Entities,
 }
 
 /// What Cedar answered.
@@ -150,40 +156,43 @@ impl Authorizer {
         Some((entry, slice))
     }
 
+    /// The principal beside the entities of a slice; made once for a ruling.
+    pub(crate) fn subject(&self, principal: &Principal, base: &Entities) -> Result<Subject, EngineFault> {
+        let entity = self.types.principal(principal)?;
+        Ok(Subject { uid: entity.uid(), entities: entity::with(base, entity)? })
+    }
+
     pub(crate) fn ask(
         &self,
-        principal: &Principal,
+        subject: &Subject,
         action: Action,
         resource: &EntityUid,
         context: Context,
         policies: &cedar_policy::PolicySet,
-        base: &Entities,
     ) -> Answered {
-        let asked = || -> Result<Answered, EngineFault> {
-            let subject = self.types.principal(principal)?;
-            let uid = subject.uid();
-            let entities = entity::with(base, subject)?;
-            let request = Request::new(uid, self.types.action(action), resource.clone(), context, None)?;
-            let response = self.cedar.is_authorized(&request, policies, &entities);
-            let diagnostics = response.diagnostics();
-            let mut deciding: Vec<String> =
-                diagnostics.reason().map(|id| AsRef::<str>::as_ref(id).to_owned()).collect();
-            deciding.sort_unstable();
-            let mut faults: Vec<(String, String)> = diagnostics
-                .errors()
-                .map(|error| match error {
-                    cedar_policy::AuthorizationError::PolicyEvaluationError(error) => {
-                        (AsRef::<str>::as_ref(error.policy_id()).to_owned(), error.inner().to_string())
-                    }
-                })
-                .collect();
-            faults.sort_unstable();
-            Ok(Answered { allowed: response.decision() == Decision::Allow, deciding, faults })
+        let action = self.types.action(action);
+        let request = match Request::new(subject.uid.clone(), action, resource.clone(), context, None) {
+            Ok(request) => request,
+            Err(fault) => return Answered::failed(&fault),
         };
-        asked().unwrap_or_else(|error| Answered {
-            allowed: false,
-            deciding: Vec::new(),
-            faults: vec![("-".to_owned(), error.to_string())],
-        })
+        let response = self.cedar.is_authorized(&request, policies, &subject.entities);
+        let diagnostics = response.diagnostics();
+        let text = |id: &cedar_policy::PolicyId| AsRef::<str>::as_ref(id).to_owned();
+        let mut deciding: Vec<String> = diagnostics.reason().map(text).collect();
+        deciding.sort_unstable();
+        let mut faults: Vec<(String, String)> = diagnostics
+            .errors()
+            .map(|AuthorizationError::PolicyEvaluationError(error)| {
+                (text(error.policy_id()), error.inner().to_string())
+            })
+            .collect();
+        faults.sort_unstable();
+        Answered { allowed: response.decision() == Decision::Allow, deciding, faults }
+    }
+}
+
+impl Answered {
+    fn failed(fault: &dyn std::error::Error) -> Self {
+        Self { allowed: false, deciding: Vec::new(), faults: vec![("-".to_owned(), fault.to_string())] }
     }
 }

@@ -58,15 +58,16 @@ impl Authorizer {
             Ok(context) => context,
             Err(fault) => return refused(Cause::Unreadable.reason(rule::chain(&fault))),
         };
-        let answered =
-            self.ask(approver, Action::Decide, &slice.tool, context, &slice.decide, &slice.entities);
+        let subject = match self.subject(approver, &slice.entities) {
+            Ok(subject) => subject,
+            Err(fault) => return refused(Cause::PolicyFault.reason(fault.to_string())),
+        };
+        let answered = self.ask(&subject, Action::Decide, &slice.tool, context, &slice.decide);
         reasons.extend(against(&answered, Action::Decide));
         if !reasons.is_empty() {
             return Decide::Refused { reasons };
         }
-        let by_id = |id: &String| slice.policies.iter().find(|policy| policy.id == *id);
-        let policies = answered.deciding.iter().filter_map(by_id);
-        Decide::Allowed { policies: policies.map(|p| PolicyRef::new(p, Action::Decide.as_str())).collect() }
+        Decide::Allowed { policies: slice.deciding(&answered, Action::Decide).collect() }
     }
 
     /// Whether the principal may audit or operate the gateway.
@@ -83,7 +84,10 @@ impl Authorizer {
         let context = context::of_gateway(principal)
             .map_err(|fault| vec![Cause::Unreadable.reason(rule::chain(&fault))])?;
         let gateway = self.types.gateway();
-        let answered = self.ask(principal, action, &gateway, context, &policies, &Entities::empty());
+        let subject = self
+            .subject(principal, &Entities::empty())
+            .map_err(|fault| vec![Cause::PolicyFault.reason(fault.to_string())])?;
+        let answered = self.ask(&subject, action, &gateway, context, &policies);
         let reasons: Vec<Reason> = against(&answered, action).collect();
         if reasons.is_empty() { Ok(()) } else { Err(reasons) }
     }

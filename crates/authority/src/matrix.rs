@@ -77,7 +77,8 @@ impl Authorizer {
         if entry.authority == Authority::Prohibited {
             return false;
         }
-        let answered = self.ask_plainly(principal, Action::Call, &slice, &slice.generous);
+        let Ok(subject) = self.subject(principal, &slice.entities) else { return false };
+        let answered = self.ask(&subject, Action::Call, &slice.tool, Context::empty(), &slice.generous);
         may_be_allowed(&slice, &answered)
     }
 
@@ -132,24 +133,18 @@ impl Authorizer {
     /// What the action gets at best and at worst; `None` where every call is refused by a failing policy.
     fn bounds(&self, principal: &Principal, action: Action, slice: &Slice) -> Option<Bounds> {
         let admitted = || slice.policies.iter().filter(|policy| policy.admits(action)).map(AsRef::as_ref);
-        let best = self.ask_plainly(principal, action, slice, &relax::generous(admitted()).ok()?);
-        let worst = self.ask_plainly(principal, action, slice, &relax::severe(admitted()).ok()?);
+        let subject = self.subject(principal, &slice.entities).ok()?;
+        let ask = |policies: &cedar_policy::PolicySet| {
+            self.ask(&subject, action, &slice.tool, Context::empty(), policies)
+        };
+        let (generous, severe) = (relax::generous(admitted()).ok()?, relax::severe(admitted()).ok()?);
+        let (best, worst) = (ask(&generous), ask(&severe));
         if failed_for_sure(slice, &best) {
             return None;
         }
         // A policy that fails once its conditions on the context are gone fails for some arguments.
         let sound = best.faults.is_empty() && worst.faults.is_empty();
         Some(Bounds { best: may_be_allowed(slice, &best), worst: worst.allowed && sound })
-    }
-
-    fn ask_plainly(
-        &self,
-        principal: &Principal,
-        action: Action,
-        slice: &Slice,
-        policies: &cedar_policy::PolicySet,
-    ) -> Answered {
-        self.ask(principal, action, &slice.tool, Context::empty(), policies, &slice.entities)
     }
 }
 

@@ -10,9 +10,7 @@ use crate::context::{self, Built, ContextFault};
 use crate::policy::Policy;
 use crate::reads::{self, Path};
 use crate::registry::{Authority, Entry};
-use crate::ruling::{
-    Cause, Decision, Explanation, Guardrail, PolicyRef, Reason, RegistryRef, Ruling, Verdict,
-};
+use crate::ruling::{Cause, Decision, Explanation, Guardrail, Reason, RegistryRef, Ruling, Verdict};
 use crate::slice::{self, Slice};
 
 #[cfg(test)]
@@ -84,12 +82,14 @@ impl Authorizer {
         context: &Context,
         trail: &mut Trail,
     ) -> (Cause, String) {
-        let ask = |action, policies| {
-            self.ask(question.principal, action, &slice.tool, context.clone(), policies, &slice.entities)
+        let subject = match self.subject(question.principal, &slice.entities) {
+            Ok(subject) => subject,
+            Err(fault) => return (Cause::PolicyFault, fault.to_string()),
         };
+        let ask = |action, policies| self.ask(&subject, action, &slice.tool, context.clone(), policies);
 
         let call = ask(Action::Call, &slice.call);
-        trail.deciding(slice, &call, Action::Call);
+        trail.explanation.policies.extend(slice.deciding(&call, Action::Call));
         let called = if call.faults.is_empty() && call.allowed { Decision::Allow } else { Decision::Block };
         trail.step("policy call", called);
         if let Some(fault) = fault(&call) {
@@ -100,7 +100,7 @@ impl Authorizer {
         }
 
         let unattended = ask(Action::CallUnattended, &slice.unattended);
-        trail.deciding(slice, &unattended, Action::CallUnattended);
+        trail.explanation.policies.extend(slice.deciding(&unattended, Action::CallUnattended));
         let step = match (unattended.faults.is_empty(), unattended.allowed) {
             (false, _) => Decision::Block,
             (true, true) => Decision::Allow,
@@ -231,12 +231,6 @@ impl Trail {
             |paths: &[Path]| paths.iter().take(SHOWN_PATHS).map(|path| reads::pointer(path)).collect();
         self.explanation.null_paths = shown(&built.nulls);
         self.explanation.unmapped = shown(&built.unmapped);
-    }
-
-    fn deciding(&mut self, slice: &Slice, answered: &Answered, action: Action) {
-        let by_id = |id: &String| slice.policies.iter().find(|policy| policy.id == *id);
-        let refs = answered.deciding.iter().filter_map(by_id).map(|p| PolicyRef::new(p, action.as_str()));
-        self.explanation.policies.extend(refs);
     }
 
     fn step(&mut self, name: &'static str, decision: Decision) {

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use cedar_policy::{Entities, EntityUid, PrincipalConstraint, ResourceConstraint};
 
 use crate::action::Action;
-use crate::authorizer::AuthorizerFault;
+use crate::authorizer::{Answered, AuthorizerFault};
 use crate::context::FIXED;
 use crate::digest;
 use crate::entity::{self, EngineFault, Types};
@@ -13,6 +13,7 @@ use crate::matrix::relax;
 use crate::policy::{Policy, PolicySet};
 use crate::reads;
 use crate::registry::{self, Entry};
+use crate::ruling::PolicyRef;
 use crate::shape::Shape;
 
 /// Everything that ruling calls of one tool needs, but for the call itself.
@@ -85,6 +86,14 @@ impl Slice {
             shape,
             policies,
         })
+    }
+}
+
+impl Slice {
+    /// The policies that determined an answer.
+    pub(crate) fn deciding(&self, answered: &Answered, action: Action) -> impl Iterator<Item = PolicyRef> {
+        let by_id = |id: &String| self.policies.iter().find(|policy| policy.id == *id);
+        answered.deciding.iter().filter_map(by_id).map(move |policy| PolicyRef::new(policy, action.as_str()))
     }
 }
 
