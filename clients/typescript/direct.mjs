@@ -7,7 +7,7 @@ import { ProtocolError } from '@modelcontextprotocol/client';
 
 import { check, checkEqual, main } from './lib/check.mjs';
 import { connect } from './lib/connect.mjs';
-import { fill } from './lib/form.mjs';
+import { Person } from './lib/person.mjs';
 
 const CONTRACTS = new URL('../../systems/field-service/contracts.json', import.meta.url);
 
@@ -46,19 +46,6 @@ async function contracts(name) {
       ),
     ),
   );
-}
-
-/** Fills in the order form with the answers that an exercise prepared, one for each question. */
-class Person {
-  asked = 0;
-  answers = [];
-
-  answer(form) {
-    this.asked += 1;
-    check(form.message.length > 0, 'a form with a message', form);
-    check(this.answers.length > 0, 'no further question', form);
-    return fill(form.requestedSchema, this.answers.shift());
-  }
 }
 
 async function tickets(session) {
