@@ -194,17 +194,17 @@ impl Course<'_> {
 /// Counts how often the same questions came in a row, so that an asker who accepts at once does not spin.
 #[derive(Default)]
 struct Sameness {
-    last: Option<Vec<Question>>,
+    last: Option<Vec<String>>,
     times: usize,
 }
 
 impl Sameness {
+    /// The number of the repetition, or nothing for new questions. The texts may differ: they may tell the time.
     fn count(&mut self, questions: &[Question]) -> Option<usize> {
-        let same = self.last.as_deref() == Some(questions);
+        let keys: Vec<String> = questions.iter().map(|question| question.key.clone()).collect();
+        let same = self.last.as_ref() == Some(&keys);
         self.times = if same { self.times + 1 } else { 0 };
-        if !same {
-            self.last = Some(questions.to_vec());
-        }
+        self.last = Some(keys);
         same.then_some(self.times)
     }
 }

@@ -118,6 +118,22 @@ pub enum ConnectionFault {
     },
 }
 
+impl ConnectionFault {
+    /// The stable code.
+    #[must_use]
+    pub fn code(&self) -> &'static str {
+        match self {
+            Self::Address { .. } => "AG-AGENT-ADDRESS",
+            Self::Client(_) => "AG-AGENT-HTTP",
+            Self::Unreachable { .. } => "AG-AGENT-UNREACHABLE",
+            Self::Unauthorized { .. } => "AG-AGENT-UNAUTHORIZED",
+            Self::Revision { .. } => "AG-AGENT-REVISION",
+            Self::List { .. } => "AG-AGENT-LIST",
+            Self::TooManyTools { .. } => "AG-AGENT-LIST-BOUND",
+        }
+    }
+}
+
 impl Endpoint {
     /// Only `http` is spoken: the endpoint is on this machine, or a proxy that speaks TLS stands before it.
     pub(crate) fn check_address(&self) -> Result<(), ConnectionFault> {

@@ -173,6 +173,23 @@ pub enum CallFault {
 }
 
 impl CallFault {
+    /// The stable code: the gateway's own where it gave one.
+    #[must_use]
+    pub fn code(&self) -> &str {
+        match self {
+            Self::Rpc { ag: Some(code), .. } => code,
+            Self::Rpc { ag: None, .. } => "AG-AGENT-RPC",
+            Self::Unauthorized { .. } => "AG-AGENT-UNAUTHORIZED",
+            Self::Unreachable { .. } => "AG-AGENT-UNREACHABLE",
+            Self::TimedOut { .. } => "AG-AGENT-TIMEOUT",
+            Self::Unsettled { .. } => "AG-AGENT-UNSETTLED",
+            Self::Malformed { .. } => "AG-AGENT-MALFORMED",
+            Self::Arguments { .. } => "AG-AGENT-ARGUMENTS",
+            Self::UnknownAsk { .. } => "AG-AGENT-UNDECLARED-ASK",
+            Self::Rounds { .. } => "AG-AGENT-ROUNDS",
+        }
+    }
+
     /// Whether the call may have had effects that nobody saw.
     #[must_use]
     pub fn may_have_run(&self) -> bool {

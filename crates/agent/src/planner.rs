@@ -127,3 +127,15 @@ pub enum PlanFault {
     #[error("the planner failed: {0}")]
     Other(String),
 }
+
+impl PlanFault {
+    /// The stable code.
+    #[must_use]
+    pub fn code(&self) -> &'static str {
+        match self {
+            Self::Task { .. } => "AG-AGENT-TASK",
+            Self::MissingTool { .. } => "AG-AGENT-MISSING-TOOL",
+            Self::Other(_) => "AG-AGENT-PLANNER",
+        }
+    }
+}

@@ -184,6 +184,19 @@ pub enum RunFault {
     },
 }
 
+impl RunFault {
+    /// The stable code, that of the cause where there is one.
+    #[must_use]
+    pub fn code(&self) -> &str {
+        match self {
+            Self::Connection(fault) => fault.code(),
+            Self::Plan { source, .. } => source.code(),
+            Self::Call { source, .. } => source.code(),
+            Self::Steps { .. } => "AG-AGENT-STEPS",
+        }
+    }
+}
+
 /// Works `task` to its end: lists the tools, then lets the planner choose call after call. A refusal, an error result
 /// and a lost answer go to the planner; lost credentials end the run.
 ///

@@ -111,6 +111,7 @@ async fn an_error_of_the_server_and_a_refused_token_are_told_apart() {
         matches!(&first, CallFault::Rpc { code: -32602, ag: Some(ag), .. } if ag == "AG-UNKNOWN-TOOL"),
         "{first:?}"
     );
+    assert_eq!(first.code(), "AG-UNKNOWN-TOOL");
     let second = connection.call("look", json!({}), &Scripted::new(never)).await.unwrap_err();
     assert!(matches!(second, CallFault::Unauthorized { .. }), "{second:?}");
     assert_eq!(fake.calls().len(), 2);

@@ -77,6 +77,7 @@ async fn steps_are_bounded() {
             .await
             .unwrap_err();
     assert!(matches!(fault, RunFault::Steps { limit: 3 }), "{fault:?}");
+    assert_eq!(fault.code(), "AG-AGENT-STEPS");
     assert_eq!(fake.calls().len(), 3);
 }
 
@@ -89,4 +90,17 @@ async fn lost_credentials_end_the_run() {
         .await
         .unwrap_err();
     assert!(matches!(fault, RunFault::Call { step: 1, .. }), "{fault:?}");
+    assert_eq!(fault.code(), "AG-AGENT-UNAUTHORIZED");
+}
+
+/// A host runs an agent in a task of its own.
+#[tokio::test]
+async fn a_run_can_be_spawned() {
+    let fake = Fake::start(|_, _| done("found")).await;
+    let connection = fake.connect().await;
+    let working = tokio::spawn(async move {
+        let mut planner = Fixed(VecDeque::from(["look"]));
+        run(&connection, &mut planner, "t", &Scripted::new(never), |_| (), RunLimits::default()).await
+    });
+    assert_eq!(working.await.unwrap().unwrap().summary, "1 calls");
 }
