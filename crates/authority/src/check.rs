@@ -61,8 +61,8 @@ pub struct PolicyFinding {
 impl Authorizer {
     /// Validates each policy against every contract whose tool it can match, and against the gateway.
     ///
-    /// The types of the arguments come from the contracts. A policy without findings does not fail on arguments
-    /// that are valid under them, but for arithmetic overflow. A tool that is not registered is passed over.
+    /// The types of the arguments come from the contracts. On arguments that are valid under them, a policy without
+    /// findings fails only by arithmetic overflow. A tool that is not registered is passed over.
     #[must_use]
     pub fn check(&self, tools: &[ToolContract<'_>]) -> Vec<PolicyFinding> {
         let mut findings = self.unknown_names();

@@ -404,6 +404,38 @@ fn a_slice_knows_whether_it_reads_the_context() {
 }
 
 #[test]
+fn a_contract_makes_every_spelling_of_a_number_one_type() {
+    let policies = format!(
+        "{AGENT} @id(\"cap\") forbid(principal, action == Action::\"call\", resource) when {{ context.args.price.greaterThan(decimal(\"9.5\")) || context.args.count > 3 }};"
+    );
+    let schema = serde_json::json!({"type": "object", "properties": {
+        "price": {"type": "number"}, "count": {"type": "integer"}}});
+    let contract = crate::ToolContract { upstream: "u", tool: "auto", input_schema: &schema };
+    let (plain, typed) = (authorizer(&policies), authorizer(&policies).with_contracts(&[contract]).unwrap());
+    let rule = |authorizer: &Authorizer, arguments: &str| {
+        let arguments = RawValue::from_string(arguments.to_owned()).unwrap();
+        let ruling = authorizer.rule(&Question {
+            principal: &principal(PrincipalKind::Service, "bot", "agent"),
+            action: Action::Call,
+            target: Target { upstream: "u", tool: "auto", contract: "sha256:c" },
+            arguments: Some(&arguments),
+            input_responses: None,
+            client: "cli",
+        });
+        ruling.rule()
+    };
+    for (arguments, expected) in [
+        (r#"{"price":10,"count":1}"#, "policy.forbid"),
+        (r#"{"price":10.0,"count":1}"#, "policy.forbid"),
+        (r#"{"price":9,"count":4.0}"#, "policy.forbid"),
+        (r#"{"price":9,"count":3.0}"#, "automatic"),
+    ] {
+        assert_eq!(rule(&typed, arguments), expected, "{arguments}");
+    }
+    assert_eq!(rule(&plain, r#"{"price":10,"count":1}"#), "policy.error");
+}
+
+#[test]
 fn the_default_of_dev_rules_unlisted_tools() {
     let registry = Registry::default().with_default(Authority::Automatic).unwrap();
     let policies = PolicySet::parse(&[("p".to_owned(), AGENT.to_owned())]).unwrap();
