@@ -74,15 +74,19 @@ fn read_power(text: &str) -> Option<i64> {
 
 /// Whether a JSON number keeps its value in every common reader: it is exact as `i64` or `u64`, or its decimal value
 /// is the shortest decimal that names its nearest `f64` (so `0.1` and `1.10` pass, `12345678901234567890123` does not).
+///
+/// Where two decimals are equally short and equally near, printers differ, and both pass: the standard library rounds
+/// such a tie up, JavaScript and Python round it to even (RFC 8785, appendix B, last example).
 pub(crate) fn is_exact(text: &str) -> bool {
     let integral = !text.bytes().any(|b| matches!(b, b'.' | b'e' | b'E'));
     if integral && (text.len() <= 18 || text.parse::<i64>().is_ok() || text.parse::<u64>().is_ok()) {
         return true;
     }
+    let Some(value) = Decimal::parse(text) else { return false };
     match text.parse::<f64>() {
         Ok(nearest) if nearest.is_finite() => {
-            let shortest = format!("{nearest:e}");
-            matches!((Decimal::parse(text), Decimal::parse(&shortest)), (Some(a), Some(b)) if a == b)
+            let is_value = |shortest: &str| Decimal::parse(shortest).is_some_and(|printed| printed == value);
+            is_value(&format!("{nearest:e}")) || is_value(&serde_json::Value::from(nearest).to_string())
         }
         _ => false,
     }

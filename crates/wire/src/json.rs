@@ -102,7 +102,7 @@ impl<'a> Members<'a> {
     }
 
     /// The first key that equals a known one but for the case of ASCII letters, with the known one.
-    pub(crate) fn miscased(&self, known: &[&'static str]) -> Option<(String, &'static str)> {
+    pub(crate) fn miscased<'k>(&self, known: &[&'k str]) -> Option<(String, &'k str)> {
         self.list.iter().find_map(|(key, _)| {
             if known.iter().any(|name| name.as_bytes() == key.as_ref()) {
                 return None;

@@ -12,6 +12,7 @@ mod json;
 mod presence;
 mod quote;
 
+pub mod arguments;
 pub mod code;
 pub mod elicitation;
 pub mod guard;

@@ -1,1 +1,92 @@
+mod file;
+mod verify;
 
+use super::{Lock, Past, PinFault, UpstreamIdentity};
+use crate::fingerprint;
+
+const AT: &str = "2026-11-30T10:00:00Z";
+const LATER: &str = "2026-12-01T10:00:00Z";
+
+/// Odd numbers, escapes, key order, and an integer above 2^53.
+const ODD: &str = r#"{"name":"odd","z":1.10,"a":[1E5,-0,9007199254740993,0.1],"s":"\u00e9\/é \"","inputSchema":{"type":"object"},"empty":{}}"#;
+const PLAIN: &str = r#"{"name":"plain","inputSchema":{"type":"object"}}"#;
+/// White space of its own.
+const SPACED: &str = "{ \"name\": \"spaced\",\n  \"inputSchema\": {\"type\":\"object\"} }";
+
+fn upstream() -> UpstreamIdentity {
+    UpstreamIdentity {
+        name: "parts".to_owned(),
+        endpoint: "inproc:field-service/parts".to_owned(),
+        server: Some("Parts".to_owned()),
+    }
+}
+
+fn lock() -> Lock {
+    Lock::pin(upstream(), [("odd", ODD), ("plain", PLAIN), ("spaced", SPACED)], AT).unwrap()
+}
+
+#[test]
+fn pins_the_bytes_and_their_digests() {
+    let lock = lock();
+    for (name, definition) in [("odd", ODD), ("plain", PLAIN), ("spaced", SPACED)] {
+        let pin = &lock.tools[name];
+        let expected = fingerprint(definition).unwrap();
+        assert_eq!(pin.definition.get(), definition);
+        assert_eq!((pin.digest, pin.raw_digest), (expected.jcs, expected.raw));
+        assert_eq!((pin.version, pin.pinned_at.as_str(), pin.history.len()), (1, AT, 0));
+        assert_eq!(pin.name, name);
+    }
+}
+
+#[test]
+fn repinning_keeps_what_did_not_change_and_counts_what_did() {
+    let changed = PLAIN.replace("object\"}", "object\",\"x\":1}");
+    let again = lock().repin([("odd", ODD), ("plain", changed.as_str())], LATER).unwrap();
+    assert_eq!((again.tools["odd"].version, again.tools["odd"].pinned_at.as_str()), (1, AT));
+    let plain = &again.tools["plain"];
+    assert_eq!((plain.version, plain.pinned_at.as_str()), (2, LATER));
+    let first = fingerprint(PLAIN).unwrap();
+    let past = Past { version: 1, digest: first.jcs, raw_digest: first.raw, pinned_at: AT.to_owned() };
+    assert_eq!(plain.history, std::slice::from_ref(&past));
+    assert!(!again.tools.contains_key("spaced"));
+    assert_eq!(again.retired["spaced"].len(), 1);
+
+    let back = again.repin([("plain", PLAIN), ("spaced", SPACED)], LATER).unwrap();
+    assert_eq!(back.tools["plain"].version, 3, "the first definition again is a new version");
+    assert_eq!(back.tools["plain"].history[0], past);
+    assert_eq!(back.tools["spaced"].version, 2, "a version is never used again");
+    assert!(back.retired.contains_key("odd") && !back.retired.contains_key("spaced"));
+}
+
+#[test]
+fn a_change_of_bytes_alone_is_a_new_version_too() {
+    let respelled = PLAIN.replace("\"name\":\"plain\",", "\"name\":\"pl\\u0061in\",");
+    let again = lock().repin([("plain", respelled.as_str())], LATER).unwrap();
+    assert_eq!(again.tools["plain"].version, 2);
+    assert_eq!(again.tools["plain"].definition.get(), respelled);
+}
+
+#[test]
+fn accepts_one_tool_and_leaves_the_others() {
+    let changed = ODD.replace("1.10", "1.11");
+    let accepted = lock().accept("odd", &changed, LATER).unwrap();
+    assert_eq!(accepted.tools["odd"].version, 2);
+    assert_eq!(accepted.tools["odd"].definition.get(), changed);
+    assert_eq!(accepted.tools["plain"].version, 1);
+    assert_eq!(accepted.tools.len(), 3);
+    let new = lock().accept("new", r#"{"name":"new"}"#, LATER).unwrap();
+    assert_eq!(new.tools["new"].version, 1);
+}
+
+#[test]
+fn refuses_what_cannot_be_pinned() {
+    let pin = |live: &[(&str, &str)]| Lock::pin(upstream(), live.iter().copied(), AT).unwrap_err();
+    assert!(
+        matches!(pin(&[("t", r#"{"name":"t","a":1,"a":2}"#)]), PinFault::Definition { tool, .. } if tool == "t")
+    );
+    assert!(matches!(pin(&[("t", r#"{"name":"u"}"#)]), PinFault::Name { tool } if tool == "t"));
+    assert!(matches!(pin(&[("t", "{}")]), PinFault::Name { .. }));
+    assert!(
+        matches!(pin(&[("plain", PLAIN), ("plain", PLAIN)]), PinFault::Repeated { tool } if tool == "plain")
+    );
+}

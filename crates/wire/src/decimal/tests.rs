@@ -47,3 +47,13 @@ fn a_long_exponent_is_not_taken_for_a_short_one() {
     assert!(!equal("1e99999999999999999999", "1"));
     assert!(!is_exact("0.000001e99999999999999999999"));
 }
+
+/// The double is 1424953923781206.25, and both 17-digit neighbours name it.
+#[test]
+fn both_roundings_of_a_tie_pass() {
+    assert!(is_exact("1424953923781206.2") && is_exact("1424953923781206.3"));
+    assert!(is_exact("-5e-324") && is_exact("2.0e-3"));
+    assert!(!is_exact("1424953923781206.1") && !is_exact("1424953923781206.4"));
+    assert!(!is_exact("1424953923781206.25"));
+    assert!(!is_exact("3e-324"), "as short as 5e-324 and the same double, but not as near");
+}

@@ -55,7 +55,7 @@ proptest! {
         prop_assert!(check(i.to_string().as_bytes(), &LIMITS).is_ok());
         prop_assert!(check(u.to_string().as_bytes(), &LIMITS).is_ok());
         if f.is_finite() {
-            for text in [format!("{f:?}"), format!("{f:e}")] {
+            for text in [format!("{f:?}"), format!("{f:e}"), Value::from(f).to_string()] {
                 prop_assert!(check(text.as_bytes(), &LIMITS).is_ok());
             }
         }

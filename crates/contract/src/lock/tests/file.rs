@@ -1,0 +1,169 @@
+use expect_test::{Expect, expect};
+
+use super::super::{Lock, LockFault};
+use super::{AT, LATER, ODD, PLAIN, SPACED, lock, upstream};
+
+#[test]
+fn the_text_is_for_review() {
+    let lock = Lock::pin(upstream(), [("plain", PLAIN)], AT).unwrap();
+    expect![[r#"
+        {
+          "format": 1,
+          "upstream": {
+            "name": "parts",
+            "endpoint": "inproc:field-service/parts",
+            "server": "Parts"
+          },
+          "tools": {
+            "plain": {
+              "version": 1,
+              "digest": "sha256:738f6d3a06cb418c8e43fb1eb4332d369735a3c5130aea9170012737956761f7",
+              "rawDigest": "sha256:4bf5891dcd42669a39aaa247dde063c63a66bdf928e646f7cb837fd81e0fb3fd",
+              "pinnedAt": "2026-11-30T10:00:00Z",
+              "definition": {
+                "name": "plain",
+                "inputSchema": {
+                  "type": "object"
+                }
+              }
+            }
+          }
+        }
+    "#]]
+    .assert_eq(&lock.to_pretty_json());
+}
+
+/// **Invariant:** what is served after reading a lock is what was pinned, byte by byte.
+#[test]
+fn the_text_gives_the_exact_bytes_back() {
+    let changed = ODD.replace("1.10", "1.100");
+    let lock = lock().repin([("odd", changed.as_str()), ("spaced", SPACED)], LATER).unwrap();
+    let text = lock.to_pretty_json();
+    let read = Lock::parse(&text).unwrap();
+    for (name, pin) in &lock.tools {
+        let back = &read.tools[name];
+        assert_eq!(back.definition.get(), pin.definition.get());
+        assert_eq!((back.digest, back.raw_digest), (pin.digest, pin.raw_digest));
+        assert_eq!(
+            (back.version, &back.pinned_at, &back.history),
+            (pin.version, &pin.pinned_at, &pin.history)
+        );
+    }
+    assert_eq!(read.upstream, lock.upstream);
+    assert_eq!(read.retired, lock.retired);
+    assert_eq!(read.to_pretty_json(), text, "writing is stable");
+    assert!(text.contains("1.100,") && text.contains("9007199254740993,") && text.contains(r"\u00e9\/é"));
+    assert_eq!(
+        text.matches("\"raw\":").count(),
+        1,
+        "the bytes are kept only where white space would lose them"
+    );
+}
+
+#[test]
+fn a_lock_may_be_laid_out_anew() {
+    let text = lock().to_pretty_json();
+    let reflowed = text.replace("\n", "\r\n\t");
+    let read = Lock::parse(&reflowed).unwrap();
+    assert_eq!(read.tools["odd"].definition.get(), ODD);
+    assert_eq!(read.tools["spaced"].definition.get(), SPACED);
+}
+
+fn edited(from: &str, to: &str) -> LockFault {
+    let text = lock().to_pretty_json();
+    assert!(text.contains(from), "{from} is not in {text}");
+    Lock::parse(&text.replacen(from, to, 1)).unwrap_err()
+}
+
+fn refuses(from: &str, to: &str, expected: Expect) {
+    expected.assert_eq(&edited(from, to).to_string());
+}
+
+#[test]
+fn an_edited_definition_is_refused_and_named_with_both_digests() {
+    refuses(
+        "0.1\n",
+        "0.2\n",
+        expect![
+            "the lock was edited: `odd` records digest sha256:104928767bd2cc7dc36f8e673db99ac1448d4f5c74002e684c203657d6c1bb0d, but its definition has sha256:861a08984b0a7485236e6ccfd199870cfd55202b848f809edced7416ed4983d6; restore the file, or pin the tool anew"
+        ],
+    );
+    let fault = edited("\"z\": 1.10", "\"z\": 1.1");
+    assert!(matches!(&fault, LockFault::Edited { tool, what: "rawDigest", .. } if tool == "odd"), "{fault}");
+    let fault = edited("9007199254740993", "9007199254740992");
+    assert!(
+        matches!(&fault, LockFault::Edited { what: "rawDigest", .. }),
+        "merged by the canonical form: {fault}"
+    );
+    let fault = edited(r"\u00e9\/", r"é\/");
+    assert!(matches!(&fault, LockFault::Edited { what: "rawDigest", .. }), "{fault}");
+    let fault = edited("\"empty\": {}", "\"empty\": {\"x\": 1}");
+    assert!(matches!(&fault, LockFault::Edited { what: "digest", .. }), "{fault}");
+}
+
+#[test]
+fn an_edited_digest_is_refused() {
+    let plain = crate::fingerprint(PLAIN).unwrap();
+    let other = crate::Digest::of("other").to_string();
+    let fault = edited(&plain.jcs.to_string(), &other);
+    match fault {
+        LockFault::Edited { tool, what, recorded, computed } => {
+            assert_eq!((tool.as_str(), what), ("plain", "digest"));
+            assert_eq!((recorded.to_string(), computed), (other, plain.jcs));
+        }
+        fault => panic!("{fault}"),
+    }
+}
+
+/// The reviewer reads `definition`, the gateway serves `raw`: they must be one.
+#[test]
+fn kept_bytes_must_be_the_definition_that_is_shown() {
+    refuses(
+        r#"{\"type\":\"object\"}"#,
+        r#"{\"type\":\"array\"}"#,
+        expect![
+            "the lock was edited: `raw` of `spaced` is not its `definition`; restore the file, or pin the tool anew"
+        ],
+    );
+    let fault = edited(r#""raw": "{ "#, r#""raw": "{"#);
+    assert!(
+        matches!(&fault, LockFault::Edited { tool, what: "rawDigest", .. } if tool == "spaced"),
+        "{fault}"
+    );
+    let fault = edited(r#""raw": "{ "#, r#""raw": "x{ "#);
+    assert!(matches!(&fault, LockFault::Definition { tool, .. } if tool == "spaced"), "{fault}");
+}
+
+#[test]
+fn refuses_texts_that_are_no_lock() {
+    refuses(
+        "\"format\": 1",
+        "\"format\": 2",
+        expect!["the lock has format 2, expected 1; use the version of aldgate that wrote it, or pin anew"],
+    );
+    refuses(
+        "\"version\": 1,",
+        "\"version\": 0,",
+        expect!["the lock was edited: the versions of `odd` do not ascend from 1; restore the file"],
+    );
+    refuses(
+        "\"odd\": {",
+        "\"other\": {",
+        expect!["the lock was edited: the definition under `other` has another `name`; restore the file"],
+    );
+    refuses("\"tools\": {", "<<<<<<< HEAD\n\"tools\": {", expect!["the lock cannot be read at line 8"]);
+    refuses("\"pinnedAt\":", "\"pinnedat\":", expect!["the lock has not the shape of one"]);
+    let doubled = format!("\"plain\": {},\n\"plain\"", "{}");
+    assert!(matches!(edited("\"plain\"", &doubled), LockFault::Unreadable { .. }));
+    assert!(matches!(Lock::parse(""), Err(LockFault::Unreadable { line: 1, .. })));
+    assert!(matches!(Lock::parse("[]"), Err(LockFault::Shape(_))));
+}
+
+#[test]
+fn history_must_ascend() {
+    let changed = PLAIN.replace("object\"}", "object\",\"x\":1}");
+    let text = lock().repin([("plain", changed.as_str())], LATER).unwrap().to_pretty_json();
+    assert!(Lock::parse(&text).is_ok());
+    let fault = Lock::parse(&text.replacen("\"version\": 2", "\"version\": 1", 1)).unwrap_err();
+    assert!(matches!(fault, LockFault::Versions { tool } if tool == "plain"));
+}
