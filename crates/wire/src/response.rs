@@ -70,6 +70,8 @@ pub struct ResultView {
     meta: Option<Range<usize>>,
     /// What it is.
     pub kind: ResultKind,
+    /// Whether the result says so itself in `resultType`; one of an older server does not.
+    pub kind_stated: bool,
     /// Whether the tool failed.
     pub is_error: Presence<bool>,
     /// The result for programs; any JSON.

@@ -124,6 +124,7 @@ impl ResultView {
             raw: raw.to_owned(),
             meta,
             kind,
+            kind_stated: result_type.is_some(),
             is_error,
             structured_content,
             input_requests,

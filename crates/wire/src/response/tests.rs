@@ -52,7 +52,10 @@ fn tells_absent_null_and_values_apart() {
 
 #[test]
 fn reads_each_kind_of_result() {
-    assert_eq!(result(r#"{"resultType":"complete"}"#).unwrap().kind, ResultKind::Complete);
+    let view = result(r#"{"resultType":"complete"}"#).unwrap();
+    assert_eq!((view.kind, view.kind_stated), (ResultKind::Complete, true));
+    let view = result("{}").unwrap();
+    assert_eq!((view.kind, view.kind_stated), (ResultKind::Complete, false));
     let view =
         result(r#"{"resultType":"input_required","inputRequests":{"k":{}},"requestState":"s"}"#).unwrap();
     assert_eq!(view.kind, ResultKind::InputRequired);
