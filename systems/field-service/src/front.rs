@@ -25,7 +25,7 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
 pub(crate) use guard::Allowed;
 
-use crate::desk::Desk;
+use crate::desk::{Desk, Features};
 use crate::handler::{Identity, Served};
 use crate::service::Access;
 use envelope::Envelope;
@@ -49,6 +49,7 @@ pub(crate) struct Front {
 struct Inner {
     service: StreamableHttpService<Served, NeverSessionManager>,
     identity: Arc<Identity>,
+    features: Features,
     access: Access,
     allowed: Allowed,
     in_progress: Arc<Semaphore>,
@@ -62,6 +63,7 @@ impl Front {
         allowed: Allowed,
     ) -> Result<Front, serde_json::Error> {
         let identity = Arc::new(Identity::of(desk.as_ref())?);
+        let features = desk.features();
         // Host and Origin are checked here, with answers of our own.
         let config = StreamableHttpServerConfig::default()
             .with_legacy_session_mode(false)
@@ -81,6 +83,7 @@ impl Front {
             inner: Arc::new(Inner {
                 service,
                 identity,
+                features,
                 access,
                 allowed,
                 in_progress: Arc::new(Semaphore::new(IN_PROGRESS)),
@@ -116,7 +119,7 @@ impl Front {
             // A notification: nothing here waits for one.
             return Ok(reply::accepted());
         };
-        envelope.check(&parts.headers)?;
+        envelope.check(&parts.headers, inner.features)?;
         params::check(&envelope)?;
 
         let span = trace::span(&envelope, &inner.identity.server_info);
@@ -125,6 +128,8 @@ impl Front {
             permit = self::permit(&inner.listening)?;
         }
         parts.headers.remove(http::header::CONTENT_LENGTH);
+        // `rmcp` wants a host even where it checks none; a call inside the process has none.
+        parts.headers.entry(http::header::HOST).or_insert(http::HeaderValue::from_static("localhost"));
         let request = Request::from_parts(parts, Body::from(envelope.bytes()));
         let work = tracing::Instrument::instrument(inner.service.handle(request), span.span.clone());
         let answer = tokio::time::timeout(TIMEOUT, work)

@@ -5,23 +5,23 @@ use http::header::HeaderName;
 use serde_json::{Map, Value, json};
 
 use super::reply::{self, Refusal};
+use crate::desk::Features;
 
 pub(super) const VERSION: &str = "2026-07-28";
 pub(super) const VERSION_KEY: &str = "io.modelcontextprotocol/protocolVersion";
 pub(super) const CAPABILITIES_KEY: &str = "io.modelcontextprotocol/clientCapabilities";
 
-const METHODS: [&str; 10] = [
-    "server/discover",
-    "tools/list",
-    "tools/call",
-    "resources/list",
-    "resources/templates/list",
-    "resources/read",
-    "prompts/list",
-    "prompts/get",
-    "completion/complete",
-    "subscriptions/listen",
-];
+/// Whether a server with these features has a method. One that it does not advertise is as unknown as any other.
+fn is_known(method: &str, features: Features) -> bool {
+    match method {
+        "server/discover" | "tools/list" | "tools/call" | "subscriptions/listen" => true,
+        "resources/list" | "resources/templates/list" | "resources/read" | "completion/complete" => {
+            features.resources
+        }
+        "prompts/list" | "prompts/get" => features.prompts,
+        _ => false,
+    }
+}
 
 /// A request with a usable id and method.
 #[derive(Debug)]
@@ -73,7 +73,7 @@ impl Envelope {
 
     /// Per-request metadata and mirrored headers, in the order that the transport page and the conformance suite
     /// need: header present, metadata present, both equal, version known, method header, method known, name header.
-    pub(super) fn check(&self, headers: &HeaderMap) -> Result<(), Refusal> {
+    pub(super) fn check(&self, headers: &HeaderMap, features: Features) -> Result<(), Refusal> {
         let mismatch = |message: String| Refusal::rpc(self.id.clone(), reply::HEADER_MISMATCH, message);
         let header = |name: &'static str| self.header(headers, name);
         let version_header = header("mcp-protocol-version")?.ok_or_else(|| {
@@ -110,7 +110,7 @@ impl Envelope {
             }
             Some(_) => {}
         }
-        if !METHODS.contains(&self.method.as_str()) {
+        if !is_known(&self.method, features) {
             return Err(Refusal::rpc(
                 self.id.clone(),
                 reply::METHOD_NOT_FOUND,

@@ -18,7 +18,7 @@ pub(crate) struct Site {
     pub(crate) address: SocketAddr,
     pub(crate) service: FieldService,
     pub(crate) store: PathBuf,
-    _folder: TempDir,
+    folder: TempDir,
 }
 
 /// An HTTP answer.
@@ -86,7 +86,7 @@ pub(crate) async fn start_with(access: Access) -> Site {
     let (folder, store) = copied_store();
     let service = FieldService::open(Options { access, ..options(Some(store.clone())) }).await.unwrap();
     let address = serve(service.router()).await;
-    Site { address, service, store, _folder: folder }
+    Site { address, service, store, folder }
 }
 
 pub(crate) async fn serve(router: axum::Router) -> SocketAddr {
@@ -182,6 +182,16 @@ fn dechunk(mut body: &str) -> String {
 }
 
 impl Site {
+    pub(crate) fn of(address: SocketAddr, service: FieldService, store: PathBuf, folder: TempDir) -> Site {
+        Site { address, service, store, folder }
+    }
+
+    /// Closes the service and keeps the folder of its store.
+    pub(crate) async fn stop(self) -> TempDir {
+        self.service.close().await;
+        self.folder
+    }
+
     /// Posts a body with the headers given.
     pub(crate) async fn post(&self, server: ServerName, headers: &[(String, String)], body: &[u8]) -> Reply {
         raw(self.address, &format!("POST /{server}/mcp"), headers, body).await
