@@ -1,0 +1,93 @@
+# `make help` lists the targets. Nothing here runs in parallel: the builds are heavy and share one target folder.
+.NOTPARALLEL:
+.DEFAULT_GOAL := help
+SHELL := bash
+.SHELLFLAGS := -euo pipefail -c
+
+# Where cargo puts what it builds.
+TARGET := $(or $(CARGO_TARGET_DIR),target)
+# Arguments of `make run`, such as ARGS="--once --approve".
+ARGS ?=
+
+.PHONY: help
+help: ## List the targets
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-18s %s\n", $$1, $$2 }' Makefile
+
+.PHONY: run
+run: ## Build and run the demonstration; ARGS="--once --approve" works through it without a person
+	@echo "Building; the first time takes some minutes."
+	@cargo run -p aldgate -- demo $(ARGS)
+
+.PHONY: test
+test: test-setup ## Set up what the tests need, and run them all
+	@cargo test --workspace
+
+.PHONY: test-setup
+test-setup:
+	@scripts/setup-tests.sh
+
+.PHONY: check
+check: check-format check-documents check-lints check-rustdoc check-generated check-readme check-lengths ## Everything but the tests: format, lints, documents, generated files, the README's commands
+
+.PHONY: check-format
+check-format:
+	@scripts/step.sh "format" cargo fmt --all --check
+
+.PHONY: check-documents
+check-documents:
+	@scripts/step.sh "error codes and docs/errors.md" scripts/check_errors.py
+	@scripts/step.sh "links between documents" scripts/check_links.py
+	@scripts/step.sh "no paths of one machine" scripts/check_paths.py
+
+.PHONY: check-lints
+check-lints:
+	@scripts/step.sh "clippy" cargo clippy --workspace --all-targets -- -D warnings
+
+.PHONY: check-rustdoc
+check-rustdoc: export RUSTDOCFLAGS := -D warnings
+check-rustdoc:
+	@scripts/step.sh "rustdoc" cargo doc --workspace --no-deps --document-private-items
+
+.PHONY: check-generated
+check-generated: binary
+	@scripts/step.sh "docs/configuration.md is what the configuration types say" \
+		diff -u docs/configuration.md <($(TARGET)/debug/aldgate config docs)
+
+.PHONY: check-readme
+check-readme: binary
+	@scripts/step.sh "the README's commands" scripts/run_readme.py --binaries $(TARGET)/debug README.md
+
+.PHONY: check-lengths
+check-lengths:
+	@scripts/check_lengths.py
+
+.PHONY: binary
+binary:
+	@scripts/step.sh "the binary" cargo build -p aldgate
+
+.PHONY: generate
+generate: binary ## Write the generated documents anew
+	@$(TARGET)/debug/aldgate config docs > docs/configuration.md
+
+.PHONY: eval
+eval: ## Search quality of the field-service system on its labelled questions
+	@cargo test -p aldgate-field-service --test it eval:: -- --nocapture
+
+.PHONY: bench
+bench: ## CPU time and latency of one read, direct and through the gateway (release build)
+	@cargo build --release -p aldgate
+	@scripts/bench.py --binary $(TARGET)/release/aldgate
+
+.PHONY: fmt
+fmt: ## Format the Rust code
+	@cargo fmt --all
+
+.PHONY: audit
+audit: ## Licences, bans and sources of the dependencies
+	@command -v cargo-deny > /dev/null || { echo "Installing cargo-deny; this takes some minutes."; cargo install --locked cargo-deny; }
+	@cargo deny --locked check licenses bans sources
+
+.PHONY: clean
+clean: ## Remove what was built and set up
+	@cargo clean
+	@rm -rf clients/typescript/node_modules clients/python/.venv

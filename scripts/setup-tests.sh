@@ -1,0 +1,64 @@
+#!/usr/bin/env bash
+# Sets up what the tests need beside Rust: strace, the TypeScript client's packages, the Python client's environment.
+# What is there already is left as it is. Packages of the system are installed only by root; else the script says what
+# is missing and fails.
+set -euo pipefail
+cd "$(dirname "${BASH_SOURCE[0]}")/.."
+
+say() { printf 'test set-up: %s\n' "$*"; }
+fail() {
+    printf 'test set-up: %s\n' "$*" >&2
+    exit 1
+}
+
+# system_packages WHY PACKAGE…
+system_packages() {
+    local why=$1
+    shift
+    if ((EUID != 0)) || ! command -v apt-get > /dev/null; then
+        fail "$why; install it first, on Debian and Ubuntu with \`sudo apt-get install $*\`"
+    fi
+    say "$why; installing $*"
+    apt-get update -qq
+    DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends "$@"
+}
+
+command -v strace > /dev/null || system_packages "strace is missing" strace
+
+command -v node > /dev/null && command -v npm > /dev/null || fail "Node.js 20 or newer is missing; install node and npm"
+node_major=$(node -p 'process.versions.node.split(".")[0]')
+((node_major >= 20)) || fail "Node.js is $(node --version), the clients need 20 or newer"
+
+command -v python3 > /dev/null || fail "Python 3.11 or newer is missing"
+python3 -c 'import sys; sys.exit(sys.version_info < (3, 11))' ||
+    fail "$(python3 --version) is too old, the clients need 3.11 or newer"
+
+# stamp FILE…: what a set-up was made from
+stamp() { cat "$@" | sha256sum | cut -d' ' -f1; }
+# current STAMP_FILE EXPECTED
+current() { [[ -f $1 && $(< "$1") == "$2" ]]; }
+
+packages=clients/typescript
+wanted=$(stamp "$packages/package.json" "$packages/package-lock.json")
+if current "$packages/node_modules/.aldgate-stamp" "$wanted"; then
+    say "the TypeScript client's packages are there"
+else
+    say "installing the TypeScript client's packages ($packages)"
+    (cd "$packages" && npm ci --no-progress)
+    printf '%s\n' "$wanted" > "$packages/node_modules/.aldgate-stamp"
+fi
+
+environment=clients/python/.venv
+wanted=$({ python3 --version; cat clients/python/requirements.txt; } | sha256sum | cut -d' ' -f1)
+if current "$environment/.aldgate-stamp" "$wanted"; then
+    say "the Python client's environment is there"
+else
+    say "making the Python client's environment ($environment)"
+    python3 -c 'import ensurepip, venv' 2> /dev/null || system_packages "Python's venv module is missing" python3-venv
+    rm -rf "$environment"
+    python3 -m venv "$environment"
+    "$environment/bin/pip" install --quiet --disable-pip-version-check --no-deps -r clients/python/requirements.txt
+    printf '%s\n' "$wanted" > "$environment/.aldgate-stamp"
+fi
+
+say "done"
