@@ -3,7 +3,7 @@ use std::collections::HashSet;
 use aldgate_agent::{CallFault, CallLimits, CallOutcome, ClientProfile, Connection};
 use serde_json::json;
 
-use crate::fake::{Fake, Scripted, done, never, quick, refusal};
+use crate::fake::{Fake, Scripted, accept, done, form, never, quick, refusal};
 
 const SILENT: ClientProfile = ClientProfile { declare_form: false, declare_url: false };
 
@@ -56,4 +56,18 @@ async fn any_other_refusal_is_an_outcome_at_once() {
         assert_eq!((refusal.code.as_str(), refusal.rule.as_deref()), (code, Some("registry")));
         assert_eq!(fake.calls().len(), 1);
     }
+}
+
+#[tokio::test]
+async fn a_repeated_call_starts_anew_without_the_state_of_an_earlier_round() {
+    let fake = Fake::start(|n, _| match n {
+        1 => form(Some("old")),
+        2 => refusal("AG-APPROVAL-PENDING"),
+        _ => done("ordered"),
+    })
+    .await;
+    fake.connect().await.call("order", json!({}), &Scripted::new(accept)).await.unwrap();
+    let calls = fake.calls();
+    assert_eq!(calls[1].params["requestState"], "old");
+    assert!(calls[2].params.get("requestState").is_none() && calls[2].params.get("inputResponses").is_none());
 }
