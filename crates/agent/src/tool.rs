@@ -49,6 +49,8 @@ pub struct ContractMark {
     pub authority: Option<String>,
     /// Whether the host says that the tool only reads.
     pub read_only: bool,
+    /// What the host's registry promises of the tool, in words for people.
+    pub boundaries: Vec<String>,
 }
 
 impl ToolSummary {
@@ -56,6 +58,12 @@ impl ToolSummary {
     #[must_use]
     pub fn host_says_read_only(&self) -> bool {
         self.contract.as_ref().is_some_and(|mark| mark.read_only)
+    }
+
+    /// Reads a whole tool definition; `None` where it is none.
+    #[must_use]
+    pub fn from_definition(definition: &Value) -> Option<Self> {
+        serde_json::from_value::<Tool>(definition.clone()).ok().map(|tool| Self::from_wire(&tool))
     }
 
     pub(crate) fn from_wire(tool: &Tool) -> Self {
@@ -85,6 +93,13 @@ impl ContractMark {
             digest: text("digest"),
             authority: text("authority"),
             read_only: mark.get("readOnly").and_then(Value::as_bool).unwrap_or(false),
+            boundaries: mark
+                .get("boundaries")
+                .and_then(Value::as_array)
+                .into_iter()
+                .flatten()
+                .filter_map(|boundary| boundary.as_str().map(str::to_owned))
+                .collect(),
         })
     }
 }

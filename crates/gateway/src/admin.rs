@@ -5,6 +5,7 @@ mod approvals;
 mod evidence;
 mod fault;
 mod status;
+mod tools;
 
 use std::sync::Arc;
 
@@ -24,6 +25,7 @@ use fault::AdminFault;
 pub(crate) fn router(gate: Arc<Gate>) -> Router {
     Router::new()
         .route("/v1/status", get(status::status))
+        .route("/v1/tools/{name}", get(tools::show))
         .route("/v1/approvals", get(approvals::list))
         .route("/v1/approvals/{id}", get(approvals::show))
         .route("/v1/approvals/{id}/decision", post(approvals::decide))

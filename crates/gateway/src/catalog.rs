@@ -66,6 +66,19 @@ pub(crate) struct Source {
     pub(crate) verify_every: std::time::Duration,
 }
 
+impl Source {
+    pub(crate) fn new(
+        upstream: Upstream,
+        may_ask: Vec<MayAsk>,
+        lock: Lock,
+        standing: Standing,
+        verify_every: std::time::Duration,
+    ) -> Self {
+        let standing = ArcSwap::from_pointee(standing);
+        Self { upstream, may_ask, lock, standing, verifying: tokio::sync::Mutex::new(()), verify_every }
+    }
+}
+
 /// A tool that is held back, and why.
 #[derive(Clone, Debug)]
 pub(crate) struct HeldBack {

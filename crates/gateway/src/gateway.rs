@@ -9,7 +9,6 @@ use aldgate_contract::{Lock, PinFault, UpstreamIdentity};
 use aldgate_evidence::{Recorder, Row, close_open_intents};
 use aldgate_identity::Authenticator;
 use aldgate_store::{Store, StoreFault};
-use arc_swap::ArcSwap;
 use axum::Router;
 use axum::extract::State;
 use axum::response::Response;
@@ -237,14 +236,7 @@ async fn source(one: UpstreamSettings, settings: &Settings) -> Result<Source, St
             (lock, Standing { compared_at: Some(clock::now()), ..Standing::default() })
         }
     };
-    Ok(Source {
-        upstream,
-        may_ask: one.may_ask,
-        lock,
-        standing: ArcSwap::from_pointee(standing),
-        verifying: tokio::sync::Mutex::new(()),
-        verify_every: one.verify_every,
-    })
+    Ok(Source::new(upstream, one.may_ask, lock, standing, one.verify_every))
 }
 
 fn authorizer(
@@ -306,4 +298,70 @@ pub async fn fetch_live(
         .map_err(|source| StartFault::FirstUse { name: name.clone(), source })?;
     let identity = UpstreamIdentity { name, endpoint: upstream.endpoint().to_owned(), server: live.server };
     Ok((identity, live.tools, live.unreadable))
+}
+
+/// One tool of a reviewed configuration.
+pub struct ReviewedTool {
+    /// The name that clients see.
+    pub visible: String,
+    /// `upstream/tool`
+    pub key: String,
+    /// The host's name of the upstream.
+    pub upstream: String,
+    /// The name that the upstream knows.
+    pub tool: String,
+    /// Digest of the pinned contract.
+    pub contract: String,
+    /// What the server says of it.
+    pub hints: aldgate_authority::Hints,
+    /// The pinned input schema.
+    pub input_schema: Value,
+}
+
+/// A configuration that was checked without starting anything.
+pub struct Reviewed {
+    /// The tools that would be offered.
+    pub tools: Vec<ReviewedTool>,
+    /// Tools that would be held back, and why.
+    pub held_back: Vec<(String, String)>,
+    /// Registry and policies, ready to rule.
+    pub authorizer: Authorizer,
+}
+
+/// Checks that locks, registry and policies fit together. Connects to nothing.
+///
+/// # Errors
+/// What [`Gateway::start`] would say.
+pub fn review(
+    upstreams: Vec<UpstreamSettings>,
+    registry: Registry,
+    policies: PolicySet,
+) -> Result<Reviewed, StartFault> {
+    let mut sources = Vec::with_capacity(upstreams.len());
+    for one in upstreams {
+        let Pins::Locked(lock) = one.pins else { continue };
+        let upstream = Upstream::new(&one.name, one.transport, None)
+            .map_err(|source| StartFault::Upstream { name: one.name.clone(), source })?;
+        sources.push((
+            Source::new(upstream, one.may_ask, lock, Standing::default(), one.verify_every),
+            one.prefix,
+        ));
+    }
+    let catalog = Catalog::build(sources, &registry, true)?;
+    let authorizer = authorizer(&catalog, registry, policies)?;
+    let tools = catalog
+        .tools
+        .values()
+        .map(|tool| ReviewedTool {
+            visible: tool.visible.clone(),
+            key: tool.key.clone(),
+            upstream: tool.source.upstream.name().to_owned(),
+            tool: tool.name.clone(),
+            contract: tool.contract.clone(),
+            hints: tool.hints.clone(),
+            input_schema: tool.input_schema.clone(),
+        })
+        .collect();
+    let held_back = catalog.held_back.iter().map(|held| (held.tool.clone(), held.why.clone())).collect();
+    Ok(Reviewed { tools, held_back, authorizer })
 }

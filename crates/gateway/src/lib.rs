@@ -27,7 +27,9 @@ mod upstream;
 
 pub use catalog::{CatalogFault, HostFetch, LiveFault, ToolFault};
 pub use gate::Gate;
-pub use gateway::{Gateway, LiveTools, Parts, Recovered, StartFault, fetch_live, pin_live};
+pub use gateway::{
+    Gateway, LiveTools, Parts, Recovered, Reviewed, ReviewedTool, StartFault, fetch_live, pin_live, review,
+};
 pub use permit::Permit;
 pub use trail::Trail;
 pub use upstream::{ExchangeFault, Outcome, TransportFault};

@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use aldgate_approval::state::Presented;
 use aldgate_approval::{ApprovalId, Purpose, RequestState};
+use aldgate_wire::arguments::check_case;
 use aldgate_wire::elicitation::{self, Action};
 use aldgate_wire::header::{check_params, make_params, unrecognised_params};
 use aldgate_wire::request::{Method, Request};
@@ -92,6 +93,10 @@ pub(crate) fn resolve(
     trail.arguments = Some(trail.digests.of(arguments.map_or("{}", RawValue::get).as_bytes()));
     trail.responses =
         request.params.input_responses.as_deref().map(|raw| trail.digests.of(raw.get().as_bytes()));
+    if let Some(arguments) = arguments {
+        let declared: Vec<&str> = tool.declared.iter().map(String::as_str).collect();
+        check_case(arguments, &declared).map_err(|fault| Refusal::invalid_arguments(fault.to_string()))?;
+    }
     check_params(headers, &tool.params, arguments)
         .map_err(|fault| Refusal::header_mismatch(fault.to_string()))?;
     check_arguments(&tool, arguments)?;

@@ -30,6 +30,8 @@ pub(crate) struct Tool {
     pub(crate) hints: Hints,
     pub(crate) title: Option<String>,
     pub(crate) input_schema: Value,
+    /// The names of the properties that the input schema declares.
+    pub(crate) declared: Vec<String>,
     pub(crate) input: Validator,
     pub(crate) output: Option<Validator>,
     pub(crate) params: Vec<ParamHeader>,
@@ -105,6 +107,11 @@ impl Tool {
                 open_world: view.hints.open_world,
             },
             title: view.title,
+            declared: input_schema
+                .get("properties")
+                .and_then(Value::as_object)
+                .map(|properties| properties.keys().cloned().collect())
+                .unwrap_or_default(),
             input_schema,
             input,
             output,
@@ -129,6 +136,7 @@ fn listing(visible: &str, pin: &Pin, entry: &Entry) -> Result<Box<RawValue>, ser
         "version": pin.version,
         "authority": entry.authority,
         "readOnly": entry.read_only,
+        "boundaries": entry.boundaries,
     }))?;
     let mut members: Members = serde_json::from_str(pin.definition.get())?;
     members.insert("name".to_owned(), to_raw_value(visible)?);

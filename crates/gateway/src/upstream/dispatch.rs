@@ -121,8 +121,15 @@ impl Gate {
             &[("io.modelcontextprotocol/serverInfo", &server), ("io.github.aldgate/call", &call)],
             &[aldgate_wire::OWN_META_PREFIX],
         )
+        .map(|bytes| if view.kind_stated { bytes } else { with_kind(bytes) })
         .map_err(|fault| Fault::Invalid(fault.to_string()))
     }
+}
+
+/// An older server's result, with the `resultType` that a missing one stands for.
+fn with_kind(bytes: Vec<u8>) -> Vec<u8> {
+    let members = bytes.strip_prefix(b"{").unwrap_or_default();
+    [br#"{"resultType":"complete","#.as_slice(), members].concat()
 }
 
 /// Why there is nothing to pass on.

@@ -1,0 +1,370 @@
+//! The command line.
+
+use std::net::SocketAddr;
+use std::path::PathBuf;
+
+use clap::{Args, Parser, Subcommand};
+
+/// A governed gateway for the tools that agents use (MCP 2026-07-28).
+#[derive(Debug, Parser)]
+#[command(name = "aldgate", version, about, max_term_width = 110)]
+pub(crate) struct Arguments {
+    #[command(subcommand)]
+    pub(crate) command: Command,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum Command {
+    /// Work one service ticket through the gateway, and go on serving.
+    Demo(DemoArguments),
+    /// Put one server behind the gateway, for development on this machine.
+    Dev(DevArguments),
+    /// Run a server.
+    #[command(subcommand)]
+    Serve(Serve),
+    /// Check and describe the configuration.
+    #[command(subcommand)]
+    Config(ConfigCommand),
+    /// Check, show and explain what registry and policies say.
+    #[command(subcommand)]
+    Policy(PolicyCommand),
+    /// Pin the contracts of upstreams, and compare live ones with the pinned.
+    #[command(subcommand)]
+    Contracts(ContractsCommand),
+    /// Decide what waits for a person.
+    #[command(subcommand)]
+    Approvals(ApprovalsCommand),
+    /// Read the evidence.
+    #[command(subcommand)]
+    Audit(AuditCommand),
+    /// How the gateway and its upstreams stand.
+    Status(AdminTarget),
+    /// List tools, or show one contract.
+    #[command(subcommand)]
+    Tools(ToolsCommand),
+    /// Call one tool.
+    Call(CallArguments),
+    /// Let an agent work on a task.
+    #[command(subcommand)]
+    Agent(AgentCommand),
+    /// Make tokens.
+    #[command(subcommand)]
+    Token(TokenCommand),
+}
+
+/// Where the configuration is.
+#[derive(Clone, Debug, Args)]
+pub(crate) struct ConfigFile {
+    /// The configuration; `aldgate.toml` if there is one, else the one of the demonstration.
+    #[arg(long, value_name = "FILE")]
+    pub(crate) config: Option<PathBuf>,
+}
+
+/// The gateway as an agent sees it.
+#[derive(Clone, Debug, Args)]
+pub(crate) struct AgentTarget {
+    /// The MCP endpoint.
+    #[arg(long, value_name = "URL", env = "ALDGATE_URL", default_value = "http://127.0.0.1:7300/mcp")]
+    pub(crate) url: String,
+    /// The bearer token.
+    #[arg(long, value_name = "TOKEN", env = "ALDGATE_TOKEN", hide_env_values = true)]
+    pub(crate) token: Option<String>,
+    /// Print JSON.
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+/// The gateway's admin API.
+#[derive(Clone, Debug, Args)]
+pub(crate) struct AdminTarget {
+    /// The admin API.
+    #[arg(long, value_name = "URL", env = "ALDGATE_ADMIN_URL", default_value = "http://127.0.0.1:7301")]
+    pub(crate) admin: String,
+    /// The bearer token.
+    #[arg(long, value_name = "TOKEN", env = "ALDGATE_TOKEN", hide_env_values = true)]
+    pub(crate) token: Option<String>,
+    /// Print JSON.
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+#[derive(Clone, Debug, Args)]
+pub(crate) struct DemoArguments {
+    /// The ticket to work on.
+    #[arg(long, default_value = "SR-20031")]
+    pub(crate) ticket: String,
+    /// Approve the order as the second principal, without asking.
+    #[arg(long, conflicts_with = "deny")]
+    pub(crate) approve: bool,
+    /// Deny the order as the second principal, without asking.
+    #[arg(long)]
+    pub(crate) deny: bool,
+    /// End after the ticket.
+    #[arg(long)]
+    pub(crate) once: bool,
+    /// Print one JSON object for each event.
+    #[arg(long)]
+    pub(crate) json: bool,
+    /// Call the three servers inside the gateway's process instead of over HTTP.
+    #[arg(long)]
+    pub(crate) inproc: bool,
+    /// Address of the gateway.
+    #[arg(long, value_name = "ADDR", default_value = "127.0.0.1:7300")]
+    pub(crate) listen: SocketAddr,
+    /// Address of the admin API.
+    #[arg(long, value_name = "ADDR", default_value = "127.0.0.1:7301")]
+    pub(crate) admin_listen: SocketAddr,
+    /// Tickets to generate.
+    #[arg(long, default_value_t = aldgate_field_service::DEFAULT_TICKETS)]
+    pub(crate) tickets: usize,
+    /// Keep stores and evidence in this folder; otherwise they are removed at the end.
+    #[arg(long, value_name = "FOLDER")]
+    pub(crate) state_dir: Option<PathBuf>,
+}
+
+#[derive(Clone, Debug, Args)]
+pub(crate) struct DevArguments {
+    /// The server to put behind the gateway, `http://host:port/path`.
+    #[arg(long, value_name = "URL")]
+    pub(crate) upstream: String,
+    /// The host's name of it.
+    #[arg(long, default_value = "dev")]
+    pub(crate) name: String,
+    /// Environment variable with the bearer token for it.
+    #[arg(long, value_name = "VAR")]
+    pub(crate) bearer_env: Option<String>,
+    /// Address of the gateway; loopback only.
+    #[arg(long, value_name = "ADDR", default_value = "127.0.0.1:7300")]
+    pub(crate) listen: SocketAddr,
+    /// Address of the admin API; loopback only.
+    #[arg(long, value_name = "ADDR", default_value = "127.0.0.1:7301")]
+    pub(crate) admin_listen: SocketAddr,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum Serve {
+    /// The gateway of a configuration.
+    Gateway {
+        #[command(flatten)]
+        file: ConfigFile,
+    },
+    /// The field-service servers: tickets, parts and manuals.
+    FieldService(FieldServiceArguments),
+}
+
+#[derive(Clone, Debug, Args)]
+pub(crate) struct FieldServiceArguments {
+    /// Serve `/tickets/mcp`, `/parts/mcp` and `/manuals/mcp` over HTTP at this address.
+    #[arg(long, value_name = "ADDR", required_unless_present = "stdio", conflicts_with = "stdio")]
+    pub(crate) listen: Option<SocketAddr>,
+    /// Serve one of `tickets`, `parts`, `manuals` over standard input and output.
+    #[arg(long, value_name = "SERVER")]
+    pub(crate) stdio: Option<aldgate_field_service::ServerName>,
+    /// Keep the data in this folder; otherwise it is made anew and removed at the end.
+    #[arg(long, value_name = "FOLDER")]
+    pub(crate) store: Option<PathBuf>,
+    /// Tickets to generate.
+    #[arg(long, default_value_t = aldgate_field_service::DEFAULT_TICKETS)]
+    pub(crate) tickets: usize,
+    /// Seed of the generator.
+    #[arg(long, default_value_t = aldgate_field_service::DEFAULT_SEED)]
+    pub(crate) seed: u64,
+    /// Environment variable with a bearer token that every HTTP request must carry.
+    #[arg(long, value_name = "VAR")]
+    pub(crate) bearer_env: Option<String>,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum ConfigCommand {
+    /// Read the configuration and everything that it names.
+    Check {
+        #[command(flatten)]
+        file: ConfigFile,
+        /// Print JSON.
+        #[arg(long)]
+        json: bool,
+    },
+    /// Print the JSON Schema of the configuration.
+    Schema,
+    /// Print the page about the configuration.
+    #[command(hide = true)]
+    Docs,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum PolicyCommand {
+    /// Validate the policies against the pinned contracts.
+    Check {
+        #[command(flatten)]
+        file: ConfigFile,
+        /// Print JSON.
+        #[arg(long)]
+        json: bool,
+    },
+    /// Show the ruling of each role on each tool, beside what the annotations imply.
+    Matrix {
+        #[command(flatten)]
+        file: ConfigFile,
+        /// Print JSON.
+        #[arg(long)]
+        json: bool,
+    },
+    /// Explain the ruling on one call.
+    Explain {
+        /// The tool, by its visible name.
+        tool: String,
+        /// The principal of the configuration that calls.
+        #[arg(long = "as", value_name = "PRINCIPAL")]
+        principal: String,
+        /// The arguments, a JSON object.
+        #[arg(long, value_name = "JSON", default_value = "{}")]
+        args: String,
+        #[command(flatten)]
+        file: ConfigFile,
+        /// Print JSON.
+        #[arg(long)]
+        json: bool,
+    },
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum ContractsCommand {
+    /// Write what upstreams serve now into their locks.
+    Pin {
+        /// Only this upstream.
+        upstream: Option<String>,
+        #[command(flatten)]
+        file: ConfigFile,
+        /// Print JSON.
+        #[arg(long)]
+        json: bool,
+    },
+    /// Compare what upstreams serve now with their locks. Exit code 1 where something differs.
+    Verify {
+        /// Only this upstream.
+        upstream: Option<String>,
+        #[command(flatten)]
+        file: ConfigFile,
+        /// Print JSON.
+        #[arg(long)]
+        json: bool,
+    },
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum ApprovalsCommand {
+    /// What waits for a decision.
+    List {
+        /// `pending`, `approved`, `denied`, `expired`, `redeemed` or `all`.
+        #[arg(long, default_value = "pending")]
+        state: String,
+        #[command(flatten)]
+        target: AdminTarget,
+    },
+    /// One approval with its arguments.
+    Show {
+        /// The approval's id.
+        id: String,
+        #[command(flatten)]
+        target: AdminTarget,
+    },
+    /// Let the call be made, once.
+    Approve(DecisionArguments),
+    /// Refuse the call for good.
+    Deny(DecisionArguments),
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct DecisionArguments {
+    /// The approval's id.
+    pub(crate) id: String,
+    /// Why; the caller and the evidence get it.
+    #[arg(long, default_value = "")]
+    pub(crate) note: String,
+    #[command(flatten)]
+    pub(crate) target: AdminTarget,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum AuditCommand {
+    /// The newest rows of evidence.
+    List {
+        /// Only rows of this tool, `upstream/tool`.
+        #[arg(long)]
+        tool: Option<String>,
+        /// Only rows of this kind: `answer`, `intent`, `outcome`, `refusal`, `approval_asked`, `approval_decided`.
+        #[arg(long)]
+        kind: Option<String>,
+        /// So many at most.
+        #[arg(long, default_value_t = 50)]
+        limit: u32,
+        #[command(flatten)]
+        target: AdminTarget,
+    },
+    /// All rows of one call.
+    Show {
+        /// The call's id.
+        call: String,
+        #[command(flatten)]
+        target: AdminTarget,
+    },
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum ToolsCommand {
+    /// The tools that this principal may use.
+    List {
+        #[command(flatten)]
+        target: AgentTarget,
+    },
+    /// One contract: its hints, what they imply, what the host says, its schemas and boundaries.
+    Show {
+        /// The tool, by its visible name.
+        name: String,
+        #[command(flatten)]
+        target: AgentTarget,
+        /// The admin API, asked for tools that this principal's list does not hold.
+        #[arg(long, value_name = "URL", env = "ALDGATE_ADMIN_URL", default_value = "http://127.0.0.1:7301")]
+        admin: String,
+    },
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct CallArguments {
+    /// The tool, by its visible name.
+    pub(crate) tool: String,
+    /// The arguments, a JSON object.
+    #[arg(long, value_name = "JSON", default_value = "{}")]
+    pub(crate) args: String,
+    #[command(flatten)]
+    pub(crate) target: AgentTarget,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum AgentCommand {
+    /// Work on a task, such as "work ticket SR-20031".
+    Run {
+        /// The task.
+        task: String,
+        /// Who plans; `scripted` works field-service tickets by fixed rules, without a model.
+        #[arg(long, default_value = "scripted", value_parser = ["scripted"])]
+        planner: String,
+        #[command(flatten)]
+        target: AgentTarget,
+    },
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum TokenCommand {
+    /// Make a token, and the entry for `aldgate.toml` that knows its hash.
+    New {
+        /// The principal's name.
+        name: String,
+        /// `person` or `service`.
+        #[arg(long, default_value = "service", value_parser = ["person", "service"])]
+        kind: String,
+        /// A role; may be given several times.
+        #[arg(long)]
+        role: Vec<String>,
+    },
+}

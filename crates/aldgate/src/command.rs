@@ -1,0 +1,56 @@
+//! The commands, one file for each group.
+
+pub(crate) mod agent;
+mod approvals;
+pub(crate) mod asker;
+mod audit;
+mod call;
+mod config;
+mod contracts;
+mod dev;
+mod policy;
+pub(crate) mod serve;
+mod status;
+mod token;
+mod tools;
+
+use std::path::Path;
+use std::process::ExitCode;
+
+use crate::cli::{Arguments, Command, ConfigFile};
+use crate::config::{Loaded, embedded, load};
+use crate::demo;
+
+/// Runs what the command line says.
+pub(crate) async fn run(arguments: Arguments) -> miette::Result<ExitCode> {
+    match arguments.command {
+        Command::Demo(arguments) => demo::run(arguments).await,
+        Command::Dev(arguments) => dev::run(arguments).await,
+        Command::Serve(what) => serve::run(what).await,
+        Command::Config(what) => config::run(what),
+        Command::Policy(what) => policy::run(what),
+        Command::Contracts(what) => contracts::run(what).await,
+        Command::Approvals(what) => approvals::run(what).await,
+        Command::Audit(what) => audit::run(what).await,
+        Command::Status(target) => status::run(&target).await,
+        Command::Tools(what) => tools::run(what).await,
+        Command::Call(arguments) => call::run(arguments).await,
+        Command::Agent(what) => agent::run(what).await,
+        Command::Token(what) => token::run(what),
+    }
+}
+
+/// The configuration that a command works on: the named file, `aldgate.toml`, or the demonstration's.
+fn configuration(file: &ConfigFile) -> miette::Result<Loaded> {
+    if let Some(path) = &file.config {
+        return Ok(load(path)?);
+    }
+    let usual = Path::new("aldgate.toml");
+    if usual.exists() {
+        return Ok(load(usual)?);
+    }
+    eprintln!(
+        "no `aldgate.toml` here: using the configuration of the demonstration; name another with `--config`"
+    );
+    Ok(embedded()?)
+}

@@ -1,0 +1,106 @@
+//! `aldgate approvals`: a client of the admin API, with the approver's own token.
+
+use std::process::ExitCode;
+
+use miette::miette;
+use serde_json::{Value, json};
+
+use crate::admin::Admin;
+use crate::cli::{ApprovalsCommand, DecisionArguments};
+use crate::out;
+
+const STATES: [&str; 6] = ["pending", "approved", "denied", "expired", "redeemed", "all"];
+
+pub(super) async fn run(what: ApprovalsCommand) -> miette::Result<ExitCode> {
+    match what {
+        ApprovalsCommand::List { state, target } => {
+            if !STATES.contains(&state.as_str()) {
+                return Err(miette!(
+                    "there is no state `{state}`; expected one of `{}`",
+                    STATES.join("`, `")
+                ));
+            }
+            let query = if state == "all" { String::new() } else { format!("?state={state}") };
+            let found = Admin::new(&target).get(&format!("/v1/approvals{query}")).await?;
+            if target.json { out::json(&found)? } else { list(&found, &state)? }
+        }
+        ApprovalsCommand::Show { id, target } => {
+            let found = Admin::new(&target).get(&format!("/v1/approvals/{}", segment(&id)?)).await?;
+            if target.json { out::json(&found)? } else { show(&found)? }
+        }
+        ApprovalsCommand::Approve(arguments) => decide("approve", &arguments).await?,
+        ApprovalsCommand::Deny(arguments) => decide("deny", &arguments).await?,
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+async fn decide(decision: &str, arguments: &DecisionArguments) -> miette::Result<()> {
+    let path = format!("/v1/approvals/{}/decision", segment(&arguments.id)?);
+    let body = json!({"decision": decision, "note": arguments.note});
+    let found = Admin::new(&arguments.target).post(&path, &body).await?;
+    if arguments.target.json { out::json(&found) } else { show(&found) }
+}
+
+/// An id that can stand in a path.
+pub(super) fn segment(id: &str) -> miette::Result<&str> {
+    let fits =
+        !id.is_empty() && id.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_' || byte == b'-');
+    if fits { Ok(id) } else { Err(miette!("`{id}` is not an id; ids are letters, digits and `_`")) }
+}
+
+fn text(value: &Value, pointer: &str) -> String {
+    out::plain(value.pointer(pointer).and_then(Value::as_str).unwrap_or("-"))
+}
+
+fn list(found: &Value, state: &str) -> miette::Result<()> {
+    let approvals = found.get("approvals").and_then(Value::as_array).map(Vec::as_slice).unwrap_or_default();
+    if approvals.is_empty() {
+        return out::line(if state == "all" {
+            "no approvals".to_owned()
+        } else {
+            format!("no {state} approvals")
+        });
+    }
+    let rows: Vec<_> = approvals
+        .iter()
+        .map(|one| {
+            vec![
+                text(one, "/id"),
+                text(one, "/state"),
+                text(one, "/tool"),
+                text(one, "/caller/name"),
+                text(one, "/created_at"),
+                text(one, "/expires_at"),
+            ]
+        })
+        .collect();
+    out::table(&["approval", "state", "tool", "caller", "asked", "until"], &rows)
+}
+
+fn show(one: &Value) -> miette::Result<()> {
+    out::line(format!("approval   {} ({})", text(one, "/id"), text(one, "/state")))?;
+    out::line(format!("tool       {} ({})", text(one, "/tool"), text(one, "/title")))?;
+    out::line(format!("upstream   {}", text(one, "/upstream")))?;
+    out::line(format!("caller     {} ({})", text(one, "/caller/name"), text(one, "/caller/principal")))?;
+    for boundary in one.get("boundaries").and_then(Value::as_array).into_iter().flatten() {
+        out::line(format!("boundary   {}", out::plain(boundary.as_str().unwrap_or_default())))?;
+    }
+    out::line("arguments")?;
+    let arguments = one.get("arguments").cloned().unwrap_or_default();
+    let shown = serde_json::to_string_pretty(&arguments).unwrap_or_default();
+    for line in shown.lines() {
+        out::line(format!("    {}", out::plain(line)))?;
+    }
+    out::line(format!("contract   {}", text(one, "/contract")))?;
+    out::line(format!("asked      {}, until {}", text(one, "/created_at"), text(one, "/expires_at")))?;
+    if one.get("decision").is_some_and(|decision| !decision.is_null()) {
+        let said = text(one, "/decision/decision");
+        let note = text(one, "/decision/note");
+        out::line(format!(
+            "decided    {said} by {} at {}: {note}",
+            text(one, "/decision/by"),
+            text(one, "/decision/at")
+        ))?;
+    }
+    Ok(())
+}

@@ -1,0 +1,173 @@
+//! `aldgate policy`.
+
+use std::collections::BTreeSet;
+use std::process::ExitCode;
+
+use aldgate_authority::{
+    Action, Column, Explanation, Principal, Question, Severity, Surveyed, Target, ToolContract, implied,
+};
+use miette::{IntoDiagnostic as _, WrapErr as _, miette};
+use serde_json::Value;
+use serde_json::value::RawValue;
+
+use super::configuration;
+use crate::cli::PolicyCommand;
+use crate::config::{Loaded, reviewed};
+use crate::out;
+
+pub(super) fn run(what: PolicyCommand) -> miette::Result<ExitCode> {
+    match what {
+        PolicyCommand::Check { file, json } => check(&configuration(&file)?, json),
+        PolicyCommand::Matrix { file, json } => matrix(&configuration(&file)?, json),
+        PolicyCommand::Explain { tool, principal, args, file, json } => {
+            explain(&configuration(&file)?, &tool, &principal, &args, json)
+        }
+    }
+}
+
+fn check(loaded: &Loaded, json: bool) -> miette::Result<ExitCode> {
+    let reviewed = reviewed(loaded)?;
+    let contracts: Vec<_> = reviewed
+        .tools
+        .iter()
+        .map(|tool| ToolContract {
+            upstream: &tool.upstream,
+            tool: &tool.tool,
+            input_schema: &tool.input_schema,
+        })
+        .collect();
+    let findings = reviewed.authorizer.check(&contracts);
+    if json {
+        out::json(&findings)?;
+    } else {
+        for finding in &findings {
+            out::line(format!(
+                "{}:{}:{}: {}: policy `{}` on `{}`: {}",
+                finding.file,
+                finding.line,
+                finding.column,
+                if finding.severity == Severity::Error { "error" } else { "warning" },
+                finding.policy,
+                finding.tool.as_deref().unwrap_or("every tool"),
+                finding.message,
+            ))?;
+        }
+        if findings.is_empty() {
+            out::line(format!("the policies fit the contracts of all {} tools", reviewed.tools.len()))?;
+        }
+    }
+    let failed = findings.iter().any(|finding| finding.severity == Severity::Error);
+    Ok(if failed { ExitCode::from(1) } else { ExitCode::SUCCESS })
+}
+
+fn matrix(loaded: &Loaded, json: bool) -> miette::Result<ExitCode> {
+    let reviewed = reviewed(loaded)?;
+    let tools: Vec<_> = reviewed
+        .tools
+        .iter()
+        .map(|tool| Surveyed { upstream: &tool.upstream, tool: &tool.tool, hints: tool.hints })
+        .collect();
+    let known: BTreeSet<_> = loaded
+        .config
+        .principals
+        .iter()
+        .flat_map(|principal| {
+            principal.roles.iter().map(|role| (role.clone(), principal.kind, principal.tenant.clone()))
+        })
+        .collect();
+    let roles: Vec<_> = known.into_iter().map(|(role, kind, tenant)| Column { role, kind, tenant }).collect();
+    let rows = reviewed.authorizer.matrix(&tools, &roles);
+    if json {
+        out::json(&rows)?;
+        return Ok(ExitCode::SUCCESS);
+    }
+    let mut heading = vec!["tool", "annotations imply", "registry"];
+    heading.extend(roles.iter().map(|column| column.role.as_str()));
+    let cells = rows.iter().map(|row| {
+        let mut cells = vec![
+            format!("{}/{}", row.upstream, row.tool),
+            row.implied.as_str().to_owned(),
+            row.registry.as_str().to_owned(),
+        ];
+        cells.extend(roles.iter().map(|column| {
+            let cell = row.roles.get(&column.role).and_then(|cell| serde_json::to_value(cell).ok());
+            cell.as_ref().and_then(Value::as_str).unwrap_or_default().to_owned()
+        }));
+        cells
+    });
+    out::table(&heading, &cells.collect::<Vec<_>>())?;
+    Ok(ExitCode::SUCCESS)
+}
+
+fn explain(loaded: &Loaded, tool: &str, name: &str, args: &str, json: bool) -> miette::Result<ExitCode> {
+    let reviewed = reviewed(loaded)?;
+    let found =
+        reviewed.tools.iter().find(|known| known.visible == tool || known.key == tool).ok_or_else(|| {
+            let names =
+                reviewed.tools.iter().map(|tool| tool.visible.as_str()).collect::<Vec<_>>().join("`, `");
+            miette!(
+                help = "a tool that is in no lock, or not in the registry, is prohibited",
+                "there is no tool `{tool}`; there are `{names}`"
+            )
+        })?;
+    let configured = loaded.config.principals.iter().find(|known| known.name == name).ok_or_else(|| {
+        let names =
+            loaded.config.principals.iter().map(|known| known.name.as_str()).collect::<Vec<_>>().join("`, `");
+        miette!("there is no principal `{name}`; the configuration has `{names}`")
+    })?;
+    let arguments: Box<RawValue> = serde_json::from_str(args)
+        .into_diagnostic()
+        .wrap_err("the arguments must be one JSON object, such as `{\"ticket_id\": \"SR-20031\"}`")?;
+    let principal = Principal {
+        issuer: "config".to_owned(),
+        subject: configured.name.clone(),
+        tenant: configured.tenant.clone(),
+        kind: configured.kind,
+        roles: configured.roles.clone(),
+        name: configured.name.clone(),
+        client: configured.name.clone(),
+    };
+    let ruling = reviewed
+        .authorizer
+        .rule(&Question {
+            principal: &principal,
+            action: Action::Call,
+            target: Target { upstream: &found.upstream, tool: &found.tool, contract: &found.contract },
+            arguments: Some(&arguments),
+            input_responses: None,
+            client: &principal.client,
+        })
+        .with_implied(implied(&found.hints));
+    if json {
+        out::json(ruling.explanation())?;
+    } else {
+        told(ruling.explanation())?;
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+fn told(explanation: &Explanation) -> miette::Result<()> {
+    let verdict = serde_json::to_value(explanation.verdict).into_diagnostic()?;
+    out::line(format!(
+        "{}: {}, by {}",
+        explanation.tool,
+        verdict.as_str().unwrap_or_default(),
+        explanation.rule
+    ))?;
+    for reason in &explanation.reasons {
+        out::line(format!("  because   {} ({})", reason.message, reason.rule))?;
+    }
+    if let Some(entry) = &explanation.registry {
+        out::line(format!("  registry  {} ({})", entry.authority.as_str(), entry.digest))?;
+    }
+    if let Some(implied) = explanation.implied {
+        out::line(format!("  implied   {} by the annotations alone; shown, never used", implied.as_str()))?;
+    }
+    for policy in &explanation.policies {
+        out::line(format!("  policy    {} in {}", policy.id, policy.file))?;
+    }
+    for path in &explanation.unmapped {
+        out::line(format!("  unseen    {path} cannot be seen by policies"))?;
+    }
+    out::line(format!("  contract  {}", explanation.contract))
+}

@@ -1,0 +1,21 @@
+//! `aldgate token new`.
+
+use std::process::ExitCode;
+
+use aldgate_identity::TokenHash;
+use miette::IntoDiagnostic as _;
+
+use crate::cli::TokenCommand;
+use crate::{out, random};
+
+pub(super) fn run(what: TokenCommand) -> miette::Result<ExitCode> {
+    let TokenCommand::New { name, kind, role } = what;
+    let token = random::token().into_diagnostic()?;
+    let roles = role.iter().map(|role| format!("{role:?}")).collect::<Vec<_>>().join(", ");
+    eprintln!("# the token, shown once: hand it to the principal, keep it nowhere else");
+    out::line(&token)?;
+    eprintln!("# for aldgate.toml:");
+    eprintln!("[[principals]]\nname = {name:?}\nkind = {kind:?}\nroles = [{roles}]");
+    eprintln!("token_sha256 = \"{}\"", TokenHash::of(&token));
+    Ok(ExitCode::SUCCESS)
+}

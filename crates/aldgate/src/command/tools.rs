@@ -1,0 +1,142 @@
+//! `aldgate tools`: contracts, read live.
+
+use std::process::ExitCode;
+
+use aldgate_agent::{Connection, ToolSummary};
+use aldgate_authority::{Hints, implied};
+use miette::{IntoDiagnostic as _, miette};
+use serde_json::{Value, json};
+
+use super::approvals::segment;
+use super::call::endpoint;
+use crate::admin::Admin;
+use crate::cli::{AgentTarget, ToolsCommand};
+use crate::out;
+
+pub(super) async fn run(what: ToolsCommand) -> miette::Result<ExitCode> {
+    match what {
+        ToolsCommand::List { target } => list(&target).await?,
+        ToolsCommand::Show { name, target, admin } => show(&name, &target, &admin).await?,
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+async fn live(target: &AgentTarget) -> miette::Result<Vec<ToolSummary>> {
+    let connection = Connection::open(&endpoint(target, "aldgate tools")).await.into_diagnostic()?;
+    let tools = connection.tools().await;
+    connection.close().await;
+    tools.into_diagnostic()
+}
+
+async fn list(target: &AgentTarget) -> miette::Result<()> {
+    let tools = live(target).await?;
+    if target.json {
+        return out::json(&tools);
+    }
+    let rows: Vec<_> = tools
+        .iter()
+        .map(|tool| {
+            let host = tool
+                .contract
+                .as_ref()
+                .and_then(|mark| mark.authority.clone())
+                .unwrap_or_else(|| "-".to_owned());
+            vec![out::plain(&tool.name), host, out::plain(tool.title.as_deref().unwrap_or_default())]
+        })
+        .collect();
+    if rows.is_empty() {
+        return out::line("no tools for this principal");
+    }
+    out::table(&["tool", "host says", "title"], &rows)
+}
+
+/// One contract, from whoever shows it.
+struct Contract {
+    tool: ToolSummary,
+    boundaries: Vec<String>,
+    registry: Option<String>,
+}
+
+async fn find(name: &str, target: &AgentTarget, admin: &str) -> miette::Result<Contract> {
+    let tools = live(target).await?;
+    let names = tools.iter().map(|tool| tool.name.clone()).collect::<Vec<_>>().join("`, `");
+    if let Some(tool) = tools.into_iter().find(|tool| tool.name == name) {
+        let registry = tool.contract.as_ref().and_then(|mark| mark.authority.clone());
+        let boundaries = tool.contract.as_ref().map(|mark| mark.boundaries.clone()).unwrap_or_default();
+        return Ok(Contract { tool, boundaries, registry });
+    }
+    // What is prohibited is in nobody's list; an operator can look at it all the same.
+    let asked = Admin::at(admin, target.token.clone()).get(&format!("/v1/tools/{}", segment(name)?)).await;
+    let definition = asked.map_err(|fault| {
+        miette!(
+            help = "an operator's token shows tools that are in nobody's list",
+            "this principal has no tool `{name}`, only `{names}`; asked as an operator: {fault}"
+        )
+    })?;
+    let tool = ToolSummary::from_definition(&definition)
+        .ok_or_else(|| miette!("the definition of `{name}` cannot be read"))?;
+    let registry = tool.contract.as_ref().and_then(|mark| mark.authority.clone());
+    let boundaries = tool.contract.as_ref().map(|mark| mark.boundaries.clone()).unwrap_or_default();
+    Ok(Contract { tool, boundaries, registry })
+}
+
+async fn show(name: &str, target: &AgentTarget, admin: &str) -> miette::Result<()> {
+    let Contract { tool, boundaries, registry } = find(name, target, admin).await?;
+    let hints = Hints {
+        read_only: tool.hints.read_only,
+        destructive: tool.hints.destructive,
+        idempotent: tool.hints.idempotent,
+        open_world: tool.hints.open_world,
+    };
+    let implied = implied(&hints).as_str();
+    let disagrees = registry.as_deref().is_some_and(|registry| registry != implied);
+    if target.json {
+        return out::json(&json!({
+            "tool": tool, "implied": implied, "registry": registry, "host_disagrees": disagrees, "boundaries": boundaries,
+        }));
+    }
+    out::line(format!(
+        "{} — {}",
+        out::plain(&tool.name),
+        out::plain(tool.title.as_deref().unwrap_or("no title"))
+    ))?;
+    out::line(format!("\n{}\n", out::plain(tool.description.as_deref().unwrap_or("no description"))))?;
+    for (hint, value, default) in [
+        ("readOnlyHint", hints.read_only, false),
+        ("destructiveHint", hints.destructive, true),
+        ("idempotentHint", hints.idempotent, false),
+        ("openWorldHint", hints.open_world, true),
+    ] {
+        let said = if value.is_some() { "(set)" } else { "(default)" };
+        out::line(format!("{hint:<16} {:<6} {said}", value.unwrap_or(default)))?;
+    }
+    out::line(
+        "\nHints are what the server says of itself. Nothing makes it keep to them, so nothing here is decided by them.\n",
+    )?;
+    out::line(format!("annotations alone would imply   {implied}"))?;
+    out::line(format!(
+        "the host's registry says        {}",
+        registry.as_deref().unwrap_or("nothing (no gateway in between)")
+    ))?;
+    if disagrees {
+        out::line("host disagrees with the server: the registry is what counts")?;
+    }
+    schema("input schema", Some(&tool.input_schema))?;
+    schema("output schema", tool.output_schema.as_ref())?;
+    if !boundaries.is_empty() {
+        out::line("\ndeclared boundaries")?;
+        for boundary in &boundaries {
+            out::line(format!("  - {}", out::plain(boundary)))?;
+        }
+    }
+    if let Some(digest) = tool.contract.as_ref().and_then(|mark| mark.digest.as_ref()) {
+        out::line(format!("\npinned contract {digest}"))?;
+    }
+    Ok(())
+}
+
+fn schema(heading: &str, schema: Option<&Value>) -> miette::Result<()> {
+    let Some(schema) = schema else { return Ok(()) };
+    out::line(format!("\n{heading}"))?;
+    out::line(out::plain(&serde_json::to_string_pretty(schema).into_diagnostic()?))
+}

@@ -1,0 +1,12 @@
+//! `aldgate.toml`: its types, reading it, and what it is made into. Only this crate reads configuration.
+
+mod assemble;
+mod check_keys;
+mod docs;
+mod load;
+mod types;
+
+pub(crate) use assemble::{assemble, reviewed, upstream_settings};
+pub(crate) use docs::{markdown, schema};
+pub(crate) use load::{Loaded, embedded, load};
+pub(crate) use types::{Config, Kind, UpstreamSection};

@@ -1,0 +1,314 @@
+//! From the configuration to the values that the gateway takes.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use aldgate_approval::{SealFault, SealKey};
+use aldgate_authority::{PolicyFault, PolicySet};
+use aldgate_contract::{Lock, LockFault};
+use aldgate_field_service::{FieldService, ServerName};
+use aldgate_gateway::settings::{
+    ApprovalTimes, Bounds, Doors, MayAsk, Pins, Settings, Transport, UpstreamSettings,
+};
+use aldgate_gateway::{Parts, Reviewed, StartFault, review};
+use aldgate_identity::{TokenTable, TokensFault};
+use aldgate_store::{Store, StoreFault};
+
+use super::load::demo;
+use super::types::Asking;
+use super::{Kind, Loaded, UpstreamSection};
+
+/// Why a configuration cannot be used.
+#[derive(Debug, thiserror::Error, miette::Diagnostic)]
+pub(crate) enum AssembleFault {
+    #[error("the file `{path}` cannot be read", path = .path.display())]
+    #[diagnostic(code("AG-CONFIG-FILE"))]
+    File {
+        path: PathBuf,
+        #[source]
+        source: std::io::Error,
+    },
+    #[error("the lock of upstream `{upstream}` cannot be used")]
+    #[diagnostic(code("AG-CONFIG-LOCK"))]
+    Lock {
+        upstream: String,
+        #[source]
+        source: LockFault,
+    },
+    #[error(
+        "the lock of upstream `{upstream}` was pinned from `{pinned}`, but the upstream is `{configured}`"
+    )]
+    #[diagnostic(
+        code("AG-CONFIG-LOCK"),
+        help("pin it anew with `aldgate contracts pin {upstream}` and review the change")
+    )]
+    Endpoint { upstream: String, pinned: String, configured: String },
+    #[error("upstream `{upstream}`: {what}")]
+    #[diagnostic(code("AG-CONFIG-UPSTREAM"))]
+    Upstream { upstream: String, what: String },
+    #[error("the policies cannot be used")]
+    #[diagnostic(code("AG-CONFIG-POLICY"))]
+    Policy(#[source] Box<PolicyFault>),
+    #[error("the principals cannot be used")]
+    #[diagnostic(code("AG-CONFIG-PRINCIPALS"))]
+    Principals(#[from] TokensFault),
+    #[error("{what}")]
+    #[diagnostic(code("AG-CONFIG-VALUE"))]
+    Value { what: String },
+    #[error("the environment variable `{name}` is not set; `{setting}` names it")]
+    #[diagnostic(code("AG-CONFIG-ENV"))]
+    Environment { name: String, setting: String },
+    #[error("the sealing key cannot be used")]
+    #[diagnostic(code("AG-CONFIG-SEAL"))]
+    Seal(#[from] SealFault),
+    #[error("the sealing key `{path}` cannot be used", path = .path.display())]
+    #[diagnostic(code("AG-CONFIG-SEAL"))]
+    SealFile {
+        path: PathBuf,
+        #[source]
+        source: std::io::Error,
+    },
+    #[error("the gateway's parts do not fit together")]
+    #[diagnostic(code("AG-CONFIG-PARTS"))]
+    Parts(#[from] StartFault),
+    #[error("the store cannot be opened")]
+    #[diagnostic(code("AG-STORE"))]
+    Store(#[from] StoreFault),
+}
+
+/// Everything to start a gateway with, and where it listens.
+pub(crate) struct Assembled {
+    pub(crate) parts: Parts,
+    pub(crate) listen: String,
+    pub(crate) admin: String,
+}
+
+/// Makes the parts of a gateway. `systems` are the servers inside the process, where there are any.
+pub(crate) async fn assemble(
+    loaded: &Loaded,
+    systems: Option<&FieldService>,
+) -> Result<Assembled, AssembleFault> {
+    let config = &loaded.config;
+    let upstreams = upstreams(loaded, systems, true)?;
+    let policies = policies(loaded)?;
+    let state_dir = loaded.path(&config.gateway.state_dir);
+    let seal = seal_key(config.gateway.sealing_key_env.as_deref(), &state_dir)?;
+    let store = Store::open(&state_dir).await?;
+    Ok(Assembled {
+        parts: Parts {
+            settings: settings(loaded)?,
+            upstreams,
+            registry: config.registry.clone(),
+            policies,
+            identity: Arc::new(TokenTable::new(&config.principals)?),
+            store,
+            seal,
+        },
+        listen: config.gateway.listen.clone(),
+        admin: config.admin.listen.clone(),
+    })
+}
+
+/// Checks everything that can be checked without starting anything.
+pub(crate) fn reviewed(loaded: &Loaded) -> Result<Reviewed, AssembleFault> {
+    TokenTable::new(&loaded.config.principals)?;
+    settings(loaded)?;
+    Ok(review(upstreams(loaded, None, false)?, loaded.config.registry.clone(), policies(loaded)?)?)
+}
+
+impl Loaded {
+    fn path(&self, path: &Path) -> PathBuf {
+        match &self.folder {
+            Some(folder) => folder.join(path),
+            None => path.to_owned(),
+        }
+    }
+
+    fn read(&self, path: &Path) -> Result<String, AssembleFault> {
+        let path = self.path(path);
+        std::fs::read_to_string(&path).map_err(|source| AssembleFault::File { path, source })
+    }
+}
+
+fn settings(loaded: &Loaded) -> Result<Settings, AssembleFault> {
+    let config = &loaded.config;
+    let within = |what: &str, found: usize, least: usize, most: usize| {
+        if (least..=most).contains(&found) {
+            return Ok(found);
+        }
+        let what = format!("`{what}` is {found}; expected {least} to {most}");
+        Err(AssembleFault::Value { what })
+    };
+    let limits = &config.limits;
+    let hold = config.approvals.hold.0;
+    if hold > std::time::Duration::from_secs(25) {
+        let what =
+            "`approvals.hold` is longer than `25s`; clients give up on a request after 30 s".to_owned();
+        return Err(AssembleFault::Value { what });
+    }
+    Ok(Settings {
+        doors: Doors { hosts: config.gateway.hosts.clone(), origins: config.gateway.origins.clone() },
+        bounds: Bounds {
+            body_bytes: within("limits.body_bytes", limits.body_bytes, 1 << 10, 64 << 20)?,
+            depth: within("limits.depth", limits.depth, 8, 100)?,
+            response_bytes: within("limits.response_bytes", limits.response_bytes, 1 << 10, 256 << 20)?,
+            in_flight: within("limits.in_flight", limits.in_flight, 1, 100_000)?,
+            call_timeout: limits.call_timeout.0,
+        },
+        approvals: ApprovalTimes {
+            pending_for: config.approvals.pending_for.0,
+            redeem_within: config.approvals.redeem_within.0,
+            hold,
+        },
+        decide_hint: config.approvals.decide_with.clone(),
+    })
+}
+
+fn policies(loaded: &Loaded) -> Result<PolicySet, AssembleFault> {
+    let sources = match &loaded.folder {
+        None => vec![("policies.cedar".to_owned(), demo::POLICIES.to_owned())],
+        Some(_) => loaded
+            .config
+            .policy
+            .files
+            .iter()
+            .map(|path| Ok((path.display().to_string(), loaded.read(path)?)))
+            .collect::<Result<_, AssembleFault>>()?,
+    };
+    PolicySet::parse(&sources).map_err(|fault| AssembleFault::Policy(Box::new(fault)))
+}
+
+fn upstreams(
+    loaded: &Loaded,
+    systems: Option<&FieldService>,
+    with_secrets: bool,
+) -> Result<Vec<UpstreamSettings>, AssembleFault> {
+    loaded
+        .config
+        .upstreams
+        .iter()
+        .map(|(name, section)| {
+            let mut settings = upstream_settings(name, section, systems, with_secrets)?;
+            settings.pins = Pins::Locked(lock(loaded, name, section, &settings)?);
+            Ok(settings)
+        })
+        .collect()
+}
+
+fn lock(
+    loaded: &Loaded,
+    name: &str,
+    section: &UpstreamSection,
+    settings: &UpstreamSettings,
+) -> Result<Lock, AssembleFault> {
+    let configured = endpoint(&settings.transport);
+    let text = match &loaded.folder {
+        Some(_) => loaded.read(&section.lock)?,
+        None => {
+            let built_in = demo::LOCKS.iter().find(|(upstream, _)| *upstream == name).map(|(_, text)| *text);
+            built_in.unwrap_or_default().to_owned()
+        }
+    };
+    let mut lock =
+        Lock::parse(&text).map_err(|source| AssembleFault::Lock { upstream: name.to_owned(), source })?;
+    if loaded.folder.is_none() {
+        // The demonstration's servers listen wherever there is room; what they serve is pinned all the same.
+        lock.upstream.endpoint.clone_from(&configured);
+    }
+    if lock.upstream.endpoint != configured {
+        let pinned = lock.upstream.endpoint;
+        return Err(AssembleFault::Endpoint { upstream: name.to_owned(), pinned, configured });
+    }
+    Ok(lock)
+}
+
+fn endpoint(transport: &Transport) -> String {
+    match transport {
+        Transport::Http(uri) => uri.to_string(),
+        Transport::InProcess(_, path) => format!("inproc:{path}"),
+    }
+}
+
+/// One upstream without its lock.
+pub(crate) fn upstream_settings(
+    name: &str,
+    section: &UpstreamSection,
+    systems: Option<&FieldService>,
+    with_secrets: bool,
+) -> Result<UpstreamSettings, AssembleFault> {
+    let fault = |what: String| AssembleFault::Upstream { upstream: name.to_owned(), what };
+    let odd = |letter: char| !letter.is_ascii_alphanumeric() && letter != '-' && letter != '_';
+    if name.is_empty() || name.len() > 64 || name.contains(odd) {
+        return Err(fault("its name must have 1 to 64 of `A-Z a-z 0-9 _ -`".to_owned()));
+    }
+    let transport = match (section.kind, &section.url, &section.system) {
+        (Kind::Http, Some(url), None) => Transport::Http(
+            url.parse()
+                .map_err(|_| fault(format!("`{url}` is not a URL of the form `http://host:port/path`")))?,
+        ),
+        (Kind::Inproc, None, Some(system)) => {
+            let server =
+                system.strip_prefix("field-service/").and_then(|server| server.parse::<ServerName>().ok());
+            let server = server.ok_or_else(|| {
+                fault(format!("there is no system `{system}`; expected `field-service/tickets`, `field-service/parts` or `field-service/manuals`"))
+            })?;
+            let router = systems.map(FieldService::router).unwrap_or_default();
+            Transport::InProcess(router, format!("/{server}/mcp"))
+        }
+        (Kind::Http, _, _) => return Err(fault("`kind = \"http\"` takes `url`, and no `system`".to_owned())),
+        (Kind::Inproc, _, _) => {
+            return Err(fault("`kind = \"inproc\"` takes `system`, and no `url`".to_owned()));
+        }
+    };
+    let bearer = match &section.bearer_env {
+        Some(variable) if with_secrets => {
+            Some(environment(variable, &format!("upstreams.{name}.bearer_env"))?)
+        }
+        _ => None,
+    };
+    Ok(UpstreamSettings {
+        name: name.to_owned(),
+        prefix: section.prefix.clone(),
+        transport,
+        bearer,
+        pins: Pins::FirstUse,
+        may_ask: section.may_ask.iter().map(|Asking::Form| MayAsk::Form).collect(),
+        verify_every: section.verify_every.0,
+    })
+}
+
+fn environment(name: &str, setting: &str) -> Result<String, AssembleFault> {
+    match std::env::var(name) {
+        Ok(value) if !value.is_empty() => Ok(value),
+        _ => Err(AssembleFault::Environment { name: name.to_owned(), setting: setting.to_owned() }),
+    }
+}
+
+/// The sealing key: from the environment where it is configured, else from a file of the gateway's own, made at need.
+fn seal_key(variable: Option<&str>, state_dir: &Path) -> Result<SealKey, AssembleFault> {
+    if let Some(variable) = variable {
+        let secret = environment(variable, "gateway.sealing_key_env")?;
+        return Ok(SealKey::derive(secret.as_bytes())?);
+    }
+    let path = state_dir.join("seal.key");
+    let fault = |source| AssembleFault::SealFile { path: path.clone(), source };
+    match std::fs::read(&path) {
+        Ok(secret) => Ok(SealKey::derive(&secret)?),
+        Err(missing) if missing.kind() == std::io::ErrorKind::NotFound => {
+            let secret: [u8; 32] = crate::random::bytes().map_err(fault)?;
+            std::fs::create_dir_all(state_dir).map_err(fault)?;
+            write_private(&path, &secret).map_err(fault)?;
+            Ok(SealKey::derive(&secret)?)
+        }
+        Err(other) => Err(fault(other)),
+    }
+}
+
+/// Writes a file that only its owner can read, and that was not there before.
+fn write_private(path: &Path, content: &[u8]) -> std::io::Result<()> {
+    use std::io::Write as _;
+    use std::os::unix::fs::OpenOptionsExt as _;
+    let mut file = std::fs::OpenOptions::new().write(true).create_new(true).mode(0o600).open(path)?;
+    file.write_all(content)?;
+    file.sync_all()
+}

@@ -1,0 +1,228 @@
+//! The types of `aldgate.toml`. Their doc comments are the text of `docs/configuration.md`.
+
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+use std::time::Duration;
+
+use aldgate_authority::Registry;
+use aldgate_identity::ConfiguredPrincipal;
+use schemars::JsonSchema;
+use serde::{Deserialize, Deserializer};
+
+/// The configuration of one gateway.
+#[derive(Clone, Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Config {
+    /// The endpoint for agents.
+    #[serde(default)]
+    pub(crate) gateway: GatewaySection,
+    /// The API for approvers, auditors and operators.
+    #[serde(default)]
+    pub(crate) admin: AdminSection,
+    /// Bounds on what one request may take.
+    #[serde(default)]
+    pub(crate) limits: LimitsSection,
+    /// Times of an approval.
+    #[serde(default)]
+    pub(crate) approvals: ApprovalsSection,
+    /// The host's policies.
+    #[serde(default)]
+    pub(crate) policy: PolicySection,
+    /// Who calls.
+    #[serde(default)]
+    pub(crate) principals: Vec<ConfiguredPrincipal>,
+    /// The servers behind the gateway, under the host's name for each.
+    #[serde(default)]
+    pub(crate) upstreams: BTreeMap<String, UpstreamSection>,
+    /// What each tool may do, under the key `upstream/tool`. A tool that is not here is prohibited.
+    #[serde(default)]
+    pub(crate) registry: Registry,
+}
+
+/// The endpoint for agents.
+#[derive(Clone, Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub(crate) struct GatewaySection {
+    /// Address and port of the MCP endpoint; its path is `/mcp`.
+    pub(crate) listen: String,
+    /// Host names beside loopback that requests may be addressed to, without port.
+    pub(crate) hosts: Vec<String>,
+    /// Origins of browser pages that may send requests. Programs send no `Origin`.
+    pub(crate) origins: Vec<String>,
+    /// Folder of the store (and of the sealing key, where none is configured).
+    pub(crate) state_dir: PathBuf,
+    /// Environment variable with the secret that states and pending arguments are sealed with, 32 bytes or more.
+    /// Without it the gateway makes a key of its own in `state_dir`.
+    pub(crate) sealing_key_env: Option<String>,
+}
+
+impl Default for GatewaySection {
+    fn default() -> Self {
+        Self {
+            listen: "127.0.0.1:7300".to_owned(),
+            hosts: Vec::new(),
+            origins: Vec::new(),
+            state_dir: PathBuf::from("var/aldgate"),
+            sealing_key_env: None,
+        }
+    }
+}
+
+/// The API for approvers, auditors and operators.
+#[derive(Clone, Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub(crate) struct AdminSection {
+    /// Address and port of the admin API.
+    pub(crate) listen: String,
+}
+
+impl Default for AdminSection {
+    fn default() -> Self {
+        Self { listen: "127.0.0.1:7301".to_owned() }
+    }
+}
+
+/// Bounds on what one request may take.
+#[derive(Clone, Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub(crate) struct LimitsSection {
+    /// Bytes of a request body.
+    pub(crate) body_bytes: usize,
+    /// Nesting of a request body, 8 to 100.
+    pub(crate) depth: usize,
+    /// Bytes of an upstream's answer.
+    pub(crate) response_bytes: usize,
+    /// Requests that are worked on at once. A request that waits for a person counts.
+    pub(crate) in_flight: usize,
+    /// How long an upstream may take for one call, such as `60s`. Waiting for a person does not count.
+    pub(crate) call_timeout: Span,
+}
+
+impl Default for LimitsSection {
+    fn default() -> Self {
+        Self {
+            body_bytes: 1 << 20,
+            depth: 64,
+            response_bytes: 8 << 20,
+            in_flight: 512,
+            call_timeout: Span::seconds(60),
+        }
+    }
+}
+
+/// Times of an approval.
+#[derive(Clone, Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub(crate) struct ApprovalsSection {
+    /// How long an approval can be decided.
+    pub(crate) pending_for: Span,
+    /// How long after the decision it can be redeemed.
+    pub(crate) redeem_within: Span,
+    /// How long a caller's retry waits for a decision before it is asked to come again, at most `25s`.
+    pub(crate) hold: Span,
+    /// Where people decide, as callers are told.
+    pub(crate) decide_with: String,
+}
+
+impl Default for ApprovalsSection {
+    fn default() -> Self {
+        Self {
+            pending_for: Span::seconds(24 * 60 * 60),
+            redeem_within: Span::seconds(10 * 60),
+            hold: Span::seconds(25),
+            decide_with: "`aldgate approvals list`".to_owned(),
+        }
+    }
+}
+
+/// The host's policies.
+#[derive(Clone, Debug, Default, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub(crate) struct PolicySection {
+    /// Files with Cedar policies, relative to this file. Without a policy nothing is permitted.
+    pub(crate) files: Vec<PathBuf>,
+}
+
+/// How an upstream is reached.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub(crate) enum Kind {
+    /// Streamable HTTP.
+    Http,
+    /// A server of this program, inside its process.
+    Inproc,
+}
+
+/// What an upstream may ask the caller's client for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub(crate) enum Asking {
+    /// Elicitation by form.
+    Form,
+}
+
+/// One server behind the gateway.
+#[derive(Clone, Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct UpstreamSection {
+    /// `http` or `inproc`.
+    pub(crate) kind: Kind,
+    /// The endpoint, `http://host:port/path`; for `kind = "http"`.
+    pub(crate) url: Option<String>,
+    /// The server inside the process, such as `field-service/tickets`; for `kind = "inproc"`.
+    pub(crate) system: Option<String>,
+    /// The lock with its reviewed contracts, relative to this file. `aldgate contracts pin` writes it.
+    pub(crate) lock: PathBuf,
+    /// What visible tool names begin with.
+    #[serde(default)]
+    pub(crate) prefix: String,
+    /// Environment variable with the bearer token that the gateway shows this upstream.
+    pub(crate) bearer_env: Option<String>,
+    /// What this upstream may ask the caller's client for. Nothing, unless it stands here.
+    #[serde(default)]
+    pub(crate) may_ask: Vec<Asking>,
+    /// How often its live contracts are compared with the lock, `1s` to `5m`.
+    #[serde(default = "every_minute")]
+    pub(crate) verify_every: Span,
+}
+
+fn every_minute() -> Span {
+    Span::seconds(60)
+}
+
+/// A length of time, such as `500ms`, `25s`, `10m` or `24h`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Span(pub(crate) Duration);
+
+impl Span {
+    fn seconds(seconds: u64) -> Self {
+        Self(Duration::from_secs(seconds))
+    }
+}
+
+impl<'de> Deserialize<'de> for Span {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let text = String::deserialize(deserializer)?;
+        humantime::parse_duration(&text).map(Self).map_err(|_| {
+            serde::de::Error::custom(format!(
+                "`{text}` is not a length of time; expected one such as `25s`, `10m` or `24h`"
+            ))
+        })
+    }
+}
+
+impl JsonSchema for Span {
+    fn schema_name() -> std::borrow::Cow<'static, str> {
+        "Span".into()
+    }
+
+    fn json_schema(_: &mut schemars::SchemaGenerator) -> schemars::Schema {
+        schemars::json_schema!({"type": "string", "description": "A length of time, such as `500ms`, `25s`, `10m` or `24h`."})
+    }
+}
+
+impl serde::Serialize for Span {
+    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_str(&humantime::format_duration(self.0))
+    }
+}

@@ -1,0 +1,78 @@
+//! `aldgate demo`: one service ticket from symptom to order and note, through the gateway.
+
+mod asker;
+mod events;
+mod ledger;
+mod probe;
+mod stage;
+
+use std::io::IsTerminal as _;
+use std::process::ExitCode;
+
+use aldgate_agent::{Connection, Endpoint, RunLimits, Scripted, run as run_agent};
+use miette::IntoDiagnostic as _;
+
+use crate::cli::DemoArguments;
+use crate::signal;
+use asker::{Decider, Mode};
+use events::Screen;
+use ledger::Facts;
+use stage::Stage;
+
+/// Runs the demonstration.
+pub(crate) async fn run(arguments: DemoArguments) -> miette::Result<ExitCode> {
+    let screen = Screen::new(arguments.json);
+    let stage = Stage::set(&arguments, &screen).await?;
+    let worked = tokio::select! {
+        worked = work(&arguments, &stage, &screen) => worked,
+        () = signal::stop() => {
+            stage.clear().await;
+            return Ok(ExitCode::from(130));
+        }
+    };
+    if let Err(fault) = worked {
+        stage.clear().await;
+        return Err(fault);
+    }
+    if !arguments.once {
+        screen.serving(&stage)?;
+        signal::stop().await;
+    }
+    stage.clear().await;
+    Ok(ExitCode::SUCCESS)
+}
+
+async fn work(arguments: &DemoArguments, stage: &Stage, screen: &Screen) -> miette::Result<()> {
+    let mode = match (arguments.approve, arguments.deny) {
+        (true, _) => Mode::Approve,
+        (_, true) => Mode::Deny,
+        _ if std::io::stdin().is_terminal() && !arguments.json => Mode::Ask,
+        _ => Mode::Nobody,
+    };
+    let refused_without_secret = probe::refused_without_secret(stage).await;
+    let endpoint = Endpoint {
+        url: stage.url(),
+        token: Some(stage.agent_token().to_owned()),
+        client_name: "aldgate demo".to_owned(),
+    };
+    let connection = Connection::open(&endpoint).await.into_diagnostic()?;
+    let task = format!(
+        "Work service ticket {}: find the fault, the part and the procedure, order the part, leave a note.",
+        arguments.ticket
+    );
+    let decider = Decider::new(mode, stage, screen);
+    let report = run_agent(
+        &connection,
+        &mut Scripted,
+        &task,
+        &decider,
+        |event| screen.agent(&event),
+        RunLimits::default(),
+    )
+    .await;
+    connection.close().await;
+    let report = report.into_diagnostic()?;
+    let facts = Facts::gather(stage, screen, &report, refused_without_secret).await?;
+    screen.finish(&facts)?;
+    screen.fault()
+}

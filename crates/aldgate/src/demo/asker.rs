@@ -1,0 +1,113 @@
+//! Who decides in the demonstration: the person at the terminal, or what the command line says. Never the program by
+//! itself.
+
+use std::io::Write as _;
+
+use aldgate_agent::{AskKind, AskReply, Asker, InputAsk};
+use async_trait::async_trait;
+use serde_json::{Map, Value, json};
+
+use super::events::Screen;
+use super::stage::Stage;
+use crate::admin::Admin;
+
+/// Where the decision comes from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Mode {
+    /// `a` or `d` at the terminal.
+    Ask,
+    /// `--approve`
+    Approve,
+    /// `--deny`
+    Deny,
+    /// There is no terminal, and the command line says nothing: nobody decides.
+    Nobody,
+}
+
+/// The agent's user and the second principal, who decides over the admin API with a token of its own.
+pub(super) struct Decider<'a> {
+    mode: Mode,
+    admin: Admin,
+    screen: &'a Screen,
+}
+
+impl<'a> Decider<'a> {
+    /// A decider on this stage.
+    pub(super) fn new(mode: Mode, stage: &Stage, screen: &'a Screen) -> Self {
+        Self { mode, admin: Admin::at(stage.admin(), Some(stage.approver_token().to_owned())), screen }
+    }
+
+    /// Decides what is pending. `None` where nobody decides.
+    async fn decide(&self) -> Option<()> {
+        let pending = self.admin.get("/v1/approvals?state=pending").await;
+        let pending = match pending {
+            Ok(found) => found,
+            Err(fault) => {
+                self.screen.trouble(&format!("the pending approvals could not be read: {fault}"));
+                return None;
+            }
+        };
+        let approval = pending.pointer("/approvals/0")?.clone();
+        self.screen.pending(&approval);
+        let decision = match self.mode {
+            Mode::Approve => "approve",
+            Mode::Deny => "deny",
+            Mode::Nobody => {
+                self.screen.trouble(
+                    "nobody decides: there is no terminal to ask at, and neither `--approve` nor `--deny` was given",
+                );
+                return None;
+            }
+            Mode::Ask => ask().await?,
+        };
+        let id = approval.get("id").and_then(Value::as_str).unwrap_or_default();
+        let note = match decision {
+            "approve" => "checked against the ticket",
+            _ => "not this time",
+        };
+        let body = json!({"decision": decision, "note": note});
+        if let Err(fault) = self.admin.post(&format!("/v1/approvals/{id}/decision"), &body).await {
+            self.screen.trouble(&format!("the decision was not taken: {fault}"));
+            return None;
+        }
+        Some(())
+    }
+}
+
+#[async_trait]
+impl Asker for Decider<'_> {
+    async fn answer(&self, ask: InputAsk) -> AskReply {
+        let is_notice = matches!(&ask.kind, AskKind::Form { requested_schema, .. }
+            if requested_schema.get("properties").and_then(Value::as_object).is_some_and(Map::is_empty));
+        if !is_notice {
+            self.screen
+                .trouble(&format!("`{}` asks for input that the demonstration has no answer to", ask.tool));
+            return AskReply::Decline;
+        }
+        match self.decide().await {
+            Some(()) => AskReply::Accept(Map::new()),
+            None => AskReply::Cancel,
+        }
+    }
+}
+
+/// `a` or `d` from the terminal; `None` at the end of input.
+async fn ask() -> Option<&'static str> {
+    let asked = tokio::task::spawn_blocking(|| {
+        loop {
+            eprint!("   approve as the second principal? [a]pprove, [d]eny: ");
+            // The prompt is a courtesy; what counts is what is read.
+            let _ = std::io::stderr().flush();
+            let mut line = String::new();
+            if std::io::stdin().read_line(&mut line).ok()? == 0 {
+                return None;
+            }
+            match line.trim() {
+                "a" | "approve" => return Some("approve"),
+                "d" | "deny" => return Some("deny"),
+                _ => eprintln!("   `a` or `d`"),
+            }
+        }
+    });
+    asked.await.ok().flatten()
+}

@@ -1,0 +1,186 @@
+//! What the demonstration runs on: the three servers, the gateway, and two principals.
+
+use std::future::IntoFuture as _;
+use std::path::PathBuf;
+
+use aldgate_field_service::{Access, DEFAULT_SEED, FieldService, Options, ServerName};
+use aldgate_gateway::Gateway;
+use aldgate_identity::TokenHash;
+use axum::serve::ListenerExt as _;
+use miette::IntoDiagnostic as _;
+use tokio::net::TcpListener;
+use tokio::sync::watch;
+use tokio::task::JoinHandle;
+
+use super::events::Screen;
+use crate::cli::DemoArguments;
+use crate::command::serve::listen;
+use crate::config::{Kind, assemble, embedded};
+use crate::random;
+
+/// Everything that runs, and how to end it.
+pub(super) struct Stage {
+    agents: String,
+    admin: String,
+    servers: Option<String>,
+    agent_token: String,
+    approver_token: String,
+    stop: watch::Sender<bool>,
+    tasks: Vec<JoinHandle<std::io::Result<()>>>,
+    /// The folder of all stores; removed with this value unless it was named.
+    _folder: Option<tempfile::TempDir>,
+}
+
+impl Stage {
+    /// Sets the stage: generates data, starts the servers and the gateway.
+    pub(super) async fn set(arguments: &DemoArguments, screen: &Screen) -> miette::Result<Self> {
+        let (folder, temporary) = match &arguments.state_dir {
+            Some(folder) => (folder.clone(), None),
+            None => {
+                let temporary = tempfile::tempdir().into_diagnostic()?;
+                (temporary.path().to_owned(), Some(temporary))
+            }
+        };
+        // Listening comes first: an address that is taken is found before anything is made.
+        let agents = listen(&arguments.listen.to_string()).await?;
+        let admin = listen(&arguments.admin_listen.to_string()).await?;
+        let secret = random::token().into_diagnostic()?;
+        let service = field_service(arguments, &folder, &secret, screen).await?;
+        let (stop, stopped) = watch::channel(false);
+        let mut tasks = Vec::new();
+        let servers = if arguments.inproc {
+            None
+        } else {
+            let listener = listen("127.0.0.1:0").await?;
+            let address = listener.local_addr().into_diagnostic()?;
+            tasks.push(serve(listener, service.router(), stopped.clone()));
+            Some(format!("http://{address}"))
+        };
+        let (agent_token, approver_token) =
+            (random::token().into_diagnostic()?, random::token().into_diagnostic()?);
+        let mut loaded = embedded()?;
+        loaded.config.gateway.state_dir = folder.join("gateway");
+        for (name, upstream) in &mut loaded.config.upstreams {
+            let server: ServerName = name.parse().into_diagnostic()?;
+            match &servers {
+                Some(base) => upstream.url = Some(format!("{base}/{server}/mcp")),
+                None => {
+                    upstream.kind = Kind::Inproc;
+                    upstream.url = None;
+                    upstream.system = Some(format!("field-service/{server}"));
+                }
+            }
+        }
+        for principal in &mut loaded.config.principals {
+            let token = if principal.name == "agent" { &agent_token } else { &approver_token };
+            principal.token_sha256 = TokenHash::of(token).to_string();
+        }
+        let mut assembled = assemble(&loaded, Some(&service)).await?;
+        for upstream in &mut assembled.parts.upstreams {
+            upstream.bearer = Some(secret.clone());
+        }
+        let (gateway, _) = Gateway::start(assembled.parts).await.into_diagnostic()?;
+        screen.watch(gateway.watch());
+        let stage_agents = format!("http://{}", agents.local_addr().into_diagnostic()?);
+        let stage_admin = format!("http://{}", admin.local_addr().into_diagnostic()?);
+        let mut until = stopped;
+        tasks.push(tokio::spawn(async move {
+            gateway
+                .serve(agents, admin, async move {
+                    // The sender is dropped only after it has said that it is time.
+                    let _ = until.wait_for(|now| *now).await;
+                })
+                .await
+        }));
+        let stage = Self {
+            agents: stage_agents,
+            admin: stage_admin,
+            servers,
+            agent_token,
+            approver_token,
+            stop,
+            tasks,
+            _folder: temporary,
+        };
+        screen.set(&stage)?;
+        Ok(stage)
+    }
+
+    /// The gateway's MCP endpoint.
+    pub(super) fn url(&self) -> String {
+        format!("{}/mcp", self.agents)
+    }
+
+    /// The gateway's admin API.
+    pub(super) fn admin(&self) -> &str {
+        &self.admin
+    }
+
+    /// The servers' base URL, where they are reached over HTTP.
+    pub(super) fn servers(&self) -> Option<&str> {
+        self.servers.as_deref()
+    }
+
+    /// The token of the agent.
+    pub(super) fn agent_token(&self) -> &str {
+        &self.agent_token
+    }
+
+    /// The token of the second principal, the person who decides.
+    pub(super) fn approver_token(&self) -> &str {
+        &self.approver_token
+    }
+
+    /// Ends everything and removes what was temporary.
+    pub(super) async fn clear(self) {
+        // Nobody listening any more is what this is for.
+        let _ = self.stop.send(true);
+        for task in self.tasks {
+            match tokio::time::timeout(std::time::Duration::from_secs(10), task).await {
+                Ok(Ok(Ok(()))) => {}
+                Ok(Ok(Err(fault))) => {
+                    tracing::error!(error = &fault as &dyn std::error::Error, "a server broke")
+                }
+                Ok(Err(_)) | Err(_) => tracing::error!("a server did not end within 10 s"),
+            }
+        }
+    }
+}
+
+async fn field_service(
+    arguments: &DemoArguments,
+    folder: &std::path::Path,
+    secret: &str,
+    screen: &Screen,
+) -> miette::Result<FieldService> {
+    let store: PathBuf = folder.join("field-service");
+    std::fs::create_dir_all(&store).into_diagnostic()?;
+    let options = Options {
+        store: Some(store),
+        tickets: arguments.tickets,
+        seed: DEFAULT_SEED,
+        access: Access::Bearer(secret.to_owned()),
+        state_key: random::bytes().into_diagnostic()?,
+    };
+    FieldService::open_with(options, |progress| screen.progress(progress)).await.into_diagnostic()
+}
+
+fn serve(
+    listener: TcpListener,
+    router: axum::Router,
+    mut stopped: watch::Receiver<bool>,
+) -> JoinHandle<std::io::Result<()>> {
+    let listener = listener.tap_io(|stream| {
+        if let Err(fault) = stream.set_nodelay(true) {
+            tracing::debug!(error = &fault as &dyn std::error::Error, "TCP_NODELAY was not set");
+        }
+    });
+    tokio::spawn(
+        axum::serve(listener, router)
+            .with_graceful_shutdown(async move {
+                // The sender is dropped only after it has said that it is time.
+                let _ = stopped.wait_for(|now| *now).await;
+            })
+            .into_future(),
+    )
+}

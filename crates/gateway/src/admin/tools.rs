@@ -1,0 +1,32 @@
+//! Contracts for operators, those included that no agent's list holds.
+
+use std::sync::Arc;
+
+use aldgate_authority::Action;
+use axum::Json;
+use axum::extract::{Path, State};
+use serde_json::Value;
+
+use super::Caller;
+use super::fault::AdminFault;
+use crate::gate::Gate;
+
+/// The pinned definition of one tool, with what the host says of it in `_meta`.
+pub(super) async fn show(
+    State(gate): State<Arc<Gate>>,
+    caller: Caller,
+    Path(name): Path<String>,
+) -> Result<Json<Value>, AdminFault> {
+    caller.may(&gate, Action::Operate)?;
+    let shown: String = name.chars().filter(|letter| !letter.is_control()).take(64).collect();
+    let tool = gate.snapshot.catalog.tools.get(&name).ok_or_else(|| {
+        AdminFault::new(
+            404,
+            "AG-ADMIN-TOOL",
+            format!("there is no tool `{shown}`; `/v1/status` says what is held back"),
+        )
+    })?;
+    serde_json::from_str(tool.listing.get()).map(Json).map_err(|_| {
+        AdminFault::new(500, "AG-INTERNAL", format!("the definition of `{shown}` cannot be read"))
+    })
+}
