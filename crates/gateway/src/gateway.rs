@@ -138,13 +138,11 @@ impl Gateway {
     }
 
     /// The endpoint for agents: `POST /mcp`.
-    #[must_use]
     pub fn router(&self) -> Router {
         Router::new().route("/mcp", axum::routing::any(mcp)).with_state(self.gate.clone())
     }
 
     /// The API for approvers, auditors and operators.
-    #[must_use]
     pub fn admin_router(&self) -> Router {
         admin::router(self.gate.clone())
     }
@@ -358,7 +356,7 @@ pub fn review(
             upstream: tool.source.upstream.name().to_owned(),
             tool: tool.name.clone(),
             contract: tool.contract.clone(),
-            hints: tool.hints.clone(),
+            hints: tool.hints,
             input_schema: tool.input_schema.clone(),
         })
         .collect();

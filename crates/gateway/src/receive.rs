@@ -21,7 +21,7 @@ pub(crate) enum Received {
     /// A request, with the headers that it came with.
     Request {
         /// The request.
-        request: Request,
+        request: Box<Request>,
         /// Its headers.
         headers: HeaderMap,
     },
@@ -50,7 +50,7 @@ pub(crate) async fn body(
             trail.request_id = Some(request.id.clone());
             trail.method = Some(request.method.as_str());
             trail.trace.clone_from(&request.meta.traceparent);
-            Ok(Received::Request { request, headers: head.parts.headers })
+            Ok(Received::Request { request: Box::new(request), headers: head.parts.headers })
         }
         Ok(Incoming::Notification { .. }) => Ok(Received::Notification),
         Err(rejection) => {

@@ -8,7 +8,10 @@ type Cause = Box<dyn std::error::Error + Send + Sync>;
 
 /// A refusal: what the caller is told, and the cause that only the log gets.
 #[derive(Debug)]
-pub(crate) struct Refusal {
+pub(crate) struct Refusal(Box<Told>);
+
+#[derive(Debug)]
+struct Told {
     code: &'static str,
     rule: Option<String>,
     message: String,
@@ -52,7 +55,7 @@ mod rpc {
 
 impl Refusal {
     fn new(code: &'static str, message: impl Into<String>, form: Form) -> Self {
-        Self { code, rule: None, message: message.into(), form, cause: None }
+        Self(Box::new(Told { code, rule: None, message: message.into(), form, cause: None }))
     }
 
     fn rpc(code: &'static str, number: i64, message: impl Into<String>) -> Self {
@@ -109,7 +112,7 @@ impl Refusal {
     /// A ruling of `prohibited`. The rule's short name is shown, its text never.
     pub(crate) fn prohibited(code: &'static str, rule: &str) -> Self {
         let message = "the host does not allow this call; it was not made. Do not repeat it";
-        Self { rule: Some(rule.to_owned()), ..Self::new(code, message, Form::Tool) }
+        Self::new(code, message, Form::Tool).by(rule)
     }
 
     /// A person said no.
@@ -118,7 +121,7 @@ impl Refusal {
         let message = format!(
             "approval `{approval}` was denied by {by}{said}. The call was not made; the denial is final for these arguments"
         );
-        Self { rule: Some("approval".to_owned()), ..Self::new("AG-APPROVAL-DENIED", message, Form::Tool) }
+        Self::new("AG-APPROVAL-DENIED", message, Form::Tool).by("approval")
     }
 
     /// A person has not decided yet.
@@ -127,7 +130,7 @@ impl Refusal {
             "a person must approve this call first. Approval `{approval}` is pending; it is decided with {hint}. \
              The call was not made; repeat the same call after the decision"
         );
-        Self { rule: Some("approval".to_owned()), ..Self::new("AG-APPROVAL-PENDING", message, Form::Tool) }
+        Self::new("AG-APPROVAL-PENDING", message, Form::Tool).by("approval")
     }
 
     /// The same, as a notice in an `input_required` result.
@@ -136,15 +139,12 @@ impl Refusal {
             "A person must approve this call. Approval {approval} is pending and is decided elsewhere, with {hint}. \
              Accept to wait for the decision; decline to stop waiting."
         );
-        Self {
-            rule: Some("approval".to_owned()),
-            ..Self::new("AG-APPROVAL-PENDING", message, Form::Notice { state })
-        }
+        Self::new("AG-APPROVAL-PENDING", message, Form::Notice { state }).by("approval")
     }
 
     /// An approval that is no good any more.
     pub(crate) fn spent(message: impl Into<String>) -> Self {
-        Self { rule: Some("approval".to_owned()), ..Self::new("AG-APPROVAL-SPENT", message, Form::Tool) }
+        Self::new("AG-APPROVAL-SPENT", message, Form::Tool).by("approval")
     }
 
     /// A request state that is not accepted.
@@ -179,33 +179,40 @@ impl Refusal {
     }
 
     /// The same refusal with a cause for the log.
-    pub(crate) fn because(self, cause: impl Into<Cause>) -> Self {
-        Self { cause: Some(cause.into()), ..self }
+    pub(crate) fn because(mut self, cause: impl Into<Cause>) -> Self {
+        self.0.cause = Some(cause.into());
+        self
+    }
+
+    /// The same refusal with the short name of what decided.
+    fn by(mut self, rule: &str) -> Self {
+        self.0.rule = Some(rule.to_owned());
+        self
     }
 
     /// The stable code.
     pub(crate) fn code(&self) -> &'static str {
-        self.code
+        self.0.code
     }
 
     /// The short name of what decided.
     pub(crate) fn rule(&self) -> Option<&str> {
-        self.rule.as_deref()
+        self.0.rule.as_deref()
     }
 
     /// How the caller is told.
     pub(crate) fn form(&self) -> &Form {
-        &self.form
+        &self.0.form
     }
 
     /// The cause, for the log.
     pub(crate) fn cause(&self) -> Option<&Cause> {
-        self.cause.as_ref()
+        self.0.cause.as_ref()
     }
 
     /// The HTTP status of the response.
     pub(crate) fn http_status(&self) -> u16 {
-        match &self.form {
+        match &self.0.form {
             Form::Http(status) | Form::Rpc { http: status, .. } => *status,
             Form::Tool | Form::Notice { .. } => 200,
         }
@@ -213,12 +220,12 @@ impl Refusal {
 
     /// The members of a JSON-RPC error's `data`: those of the refusal and the stable code.
     pub(crate) fn data(&self) -> Value {
-        let mut data = match &self.form {
+        let mut data = match &self.0.form {
             Form::Rpc { data: Some(Value::Object(members)), .. } => Value::Object(members.clone()),
             _ => json!({}),
         };
         if let Value::Object(members) = &mut data {
-            members.insert("code".to_owned(), Value::from(self.code));
+            members.insert("code".to_owned(), Value::from(self.0.code));
         }
         data
     }
@@ -226,6 +233,6 @@ impl Refusal {
 
 impl std::fmt::Display for Refusal {
     fn fmt(&self, out: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        out.write_str(&self.message)
+        out.write_str(&self.0.message)
     }
 }

@@ -33,7 +33,7 @@ pub(crate) enum Resolved {
 /// A call of a known tool with arguments that its pinned contract allows.
 pub(crate) struct Call {
     pub(crate) tool: Arc<Tool>,
-    pub(crate) request: Request,
+    pub(crate) request: Box<Request>,
     /// Digest of the arguments in normal form.
     pub(crate) arguments: String,
     pub(crate) progress: Progress,
@@ -67,7 +67,7 @@ pub(crate) enum Progress {
 pub(crate) fn resolve(
     gate: &Gate,
     trail: &mut Trail,
-    request: Request,
+    request: Box<Request>,
     headers: &HeaderMap,
 ) -> Result<Resolved, Refusal> {
     let principal =
