@@ -11,7 +11,7 @@ mod tests;
 #[derive(Debug, PartialEq)]
 pub(crate) enum Answer {
     Complete(Complete),
-    InputRequired { questions: Vec<Question>, state: Option<String> },
+    InputRequired { questions: Vec<Question>, state: Option<String>, meta: Map<String, Value> },
 }
 
 #[derive(Debug, Clone, PartialEq)]
@@ -83,7 +83,7 @@ fn read_raw(raw: Value) -> Result<Answer, Unusable> {
                     "found `input_required` without `inputRequests` and without `requestState`".to_owned(),
                 ));
             }
-            Ok(Answer::InputRequired { questions, state })
+            Ok(Answer::InputRequired { questions, state, meta: meta(&mut raw) })
         }
         Some(other) => Err(Unusable::Shape(format!(
             "found `resultType` {other}, expected \"complete\" or \"input_required\""
@@ -104,11 +104,15 @@ fn complete(mut raw: Map<String, Value>) -> Result<Answer, Unusable> {
         })),
         Some(_) => return Err(Unusable::Shape("found `content` that is no array".to_owned())),
     };
-    let meta = match raw.remove("_meta") {
+    let meta = meta(&mut raw);
+    Ok(Answer::Complete(Complete { is_error, structured: raw.remove("structuredContent"), text, meta }))
+}
+
+fn meta(raw: &mut Map<String, Value>) -> Map<String, Value> {
+    match raw.remove("_meta") {
         Some(Value::Object(meta)) => meta,
         _ => Map::new(),
-    };
-    Ok(Answer::Complete(Complete { is_error, structured: raw.remove("structuredContent"), text, meta }))
+    }
 }
 
 fn question(key: String, ask: Value) -> Result<Question, Unusable> {

@@ -10,7 +10,8 @@ use crate::outcome::Refusal;
 #[async_trait]
 pub trait Asker: Send + Sync {
     /// Answers one elicitation. A reply of [`AskReply::Decline`] or [`AskReply::Cancel`] is sent to the server, which
-    /// then ends the call; a server that asks on after a cancel is left waiting ([`crate::CallOutcome::Waiting`]).
+    /// then ends the call; a server that asks on, or whose approval stays pending, is left waiting
+    /// ([`crate::CallOutcome::Waiting`]).
     ///
     /// A form that only gives notice of an approval made elsewhere comes again for as long as the approval is
     /// pending: the asker accepts it to go on waiting.
@@ -34,6 +35,10 @@ pub struct InputAsk {
     pub key: String,
     /// 1 for the first round of the call.
     pub round: usize,
+    /// Set when the gateway itself asks, to give notice of an approval that is decided elsewhere: to accept is to
+    /// wait on, and the form has nothing to fill in.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub notice: Option<Box<Refusal>>,
     /// What is asked.
     #[serde(flatten)]
     pub kind: AskKind,

@@ -3,13 +3,13 @@ use std::time::{Duration, Instant};
 
 use rmcp::model::{CallToolRequest, CallToolRequestParams, ClientRequest, ServerResult};
 use serde::Serialize;
-use serde_json::Value;
+use serde_json::{Map, Value};
 
 use crate::answer::{self, Answer, Question, Unusable};
 use crate::ask::{AskKind, AskReply, Asker, InputAsk, PendingApproval, WaitReply};
 use crate::connection::Connection;
 use crate::exchange::{self, Lost};
-use crate::outcome::{CallFault, CallOutcome, TransportTrouble};
+use crate::outcome::{CallFault, CallOutcome, Refusal, TransportTrouble};
 
 /// What happens in the course of one call.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -53,7 +53,7 @@ pub(crate) async fn drive(
 ) -> Result<CallOutcome, CallFault> {
     let limits = connection.limits();
     let original = original(tool, arguments)?;
-    let mut course = Course { connection, tool, asker, observer, params: original.clone(), cancelled: false };
+    let mut course = Course { connection, tool, asker, observer, params: original.clone(), dismissed: false };
     let mut same = Sameness::default();
     for round in 1..=limits.max_rounds {
         let sent = Instant::now();
@@ -66,7 +66,8 @@ pub(crate) async fn drive(
                 };
                 let pending =
                     PendingApproval { tool: tool.to_owned(), attempt: round, refusal: refusal.clone() };
-                if asker.wait(pending).await == WaitReply::Stop {
+                // Whoever dismissed the notice has said already that they will not wait.
+                if course.dismissed || asker.wait(pending).await == WaitReply::Stop {
                     return Ok(CallOutcome::Waiting { refusal: Some(refusal), rounds: round });
                 }
                 observer(CallEvent::Waited { tool: tool.to_owned(), attempt: round, call: refusal.call });
@@ -74,15 +75,15 @@ pub(crate) async fn drive(
                 course.params = original.clone();
                 limits.rest_before(round, took).await;
             }
-            Answer::InputRequired { .. } if course.cancelled => {
-                return Ok(CallOutcome::Waiting { refusal: None, rounds: round });
+            Answer::InputRequired { meta, questions, .. } if course.dismissed => {
+                return Ok(CallOutcome::Waiting { refusal: notice(&meta, &questions), rounds: round });
             }
-            Answer::InputRequired { questions, state } => {
+            Answer::InputRequired { questions, state, meta } => {
                 if let Some(repetition) = same.count(&questions) {
                     limits.rest_before(repetition, took).await;
                 }
                 course.params.request_state = state;
-                course.params.input_responses = course.ask(round, questions).await?;
+                course.params.input_responses = course.ask(round, questions, &meta).await?;
             }
         }
     }
@@ -95,8 +96,8 @@ struct Course<'a> {
     asker: &'a dyn Asker,
     observer: &'a (dyn Fn(CallEvent) + Send + Sync),
     params: CallToolRequestParams,
-    /// The user dismissed the last question.
-    cancelled: bool,
+    /// The user declined or cancelled a question of this call.
+    dismissed: bool,
 }
 
 impl Course<'_> {
@@ -161,11 +162,13 @@ impl Course<'_> {
         &mut self,
         round: usize,
         questions: Vec<Question>,
+        meta: &Map<String, Value>,
     ) -> Result<Option<BTreeMap<String, Value>>, CallFault> {
         if questions.is_empty() {
             return Ok(None);
         }
         let profile = self.connection.profile();
+        let notice = notice(meta, &questions);
         let mut replies = BTreeMap::new();
         for Question { key, kind } in questions {
             let undeclared = match kind {
@@ -181,14 +184,27 @@ impl Course<'_> {
                 });
             }
             let server = self.connection.identity().name.clone();
-            let ask = InputAsk { server, tool: self.tool.to_owned(), key: key.clone(), round, kind };
+            let tool = self.tool.to_owned();
+            let ask = InputAsk {
+                server,
+                tool,
+                key: key.clone(),
+                round,
+                notice: notice.clone().map(Box::new),
+                kind,
+            };
             let reply = self.asker.answer(ask.clone()).await;
             (self.observer)(CallEvent::Asked { ask, reply: reply.action() });
-            self.cancelled |= reply == AskReply::Cancel;
+            self.dismissed |= !matches!(reply, AskReply::Accept(_));
             replies.insert(key, reply.to_wire());
         }
         Ok(Some(replies))
     }
+}
+
+/// The gateway's word, if it is the gateway that asks.
+fn notice(meta: &Map<String, Value>, questions: &[Question]) -> Option<Refusal> {
+    Refusal::from_meta(meta, questions.first().map_or("", |question| question.kind.message()))
 }
 
 /// Counts how often the same questions came in a row, so that an asker who accepts at once does not spin.

@@ -20,7 +20,7 @@ pub enum CallOutcome {
     Complete(Complete),
     /// The call still waits for a person, and the asker chose to stop waiting.
     Waiting {
-        /// The refusal that named the pending approval, when the call waited by repetition.
+        /// The gateway's word about the pending approval, if it gave one.
         refusal: Option<Refusal>,
         /// How many rounds were made.
         rounds: usize,
@@ -47,14 +47,7 @@ impl Complete {
         if !self.is_error {
             return None;
         }
-        let mark = self.meta.get(REFUSAL_KEY)?.as_object()?;
-        let member = |name: &str| mark.get(name).and_then(Value::as_str).map(str::to_owned);
-        Some(Refusal {
-            code: member("code")?,
-            rule: member("rule"),
-            call: member("call"),
-            text: self.text.clone(),
-        })
+        Refusal::from_meta(&self.meta, &self.text)
     }
 }
 
@@ -67,11 +60,26 @@ pub struct Refusal {
     pub rule: Option<String>,
     /// The call's id in the gateway's evidence.
     pub call: Option<String>,
+    /// The approval that the call waits for or was denied by.
+    pub approval: Option<String>,
     /// The text of the refusal.
     pub text: String,
 }
 
 impl Refusal {
+    /// Reads the gateway's mark. Only a result of the gateway itself can carry it: it lets no upstream's through.
+    pub(crate) fn from_meta(meta: &Map<String, Value>, text: &str) -> Option<Self> {
+        let mark = meta.get(REFUSAL_KEY)?.as_object()?;
+        let member = |name: &str| mark.get(name).and_then(Value::as_str).map(str::to_owned);
+        Some(Self {
+            code: member("code")?,
+            rule: member("rule"),
+            call: member("call"),
+            approval: member("approval"),
+            text: text.to_owned(),
+        })
+    }
+
     /// Whether the same call, repeated later, may run.
     #[must_use]
     pub fn is_pending(&self) -> bool {

@@ -248,7 +248,7 @@ fn finding(outcome: Result<CallOutcome, CallFault>) -> Result<Finding, CallFault
         }),
         Ok(CallOutcome::Waiting { refusal, .. }) => Ok(Finding::Waiting(refusal)),
         Err(CallFault::Rpc { ag: Some(code), message, .. }) if !says_unknown(&message) => {
-            Ok(Finding::Refused(Refusal { code, rule: None, call: None, text: message }))
+            Ok(Finding::Refused(Refusal { code, rule: None, call: None, approval: None, text: message }))
         }
         Err(fault @ CallFault::Unauthorized { .. }) => Err(fault),
         Err(fault) => {

@@ -275,6 +275,7 @@ fn order_words(complete: &Complete) -> String {
 fn said(finding: &Finding) -> String {
     match finding {
         Finding::Answer(answer) => answer.as_data().text.clone(),
+        Finding::Refused(refusal) if refusal.text.contains(&refusal.code) => refusal.text.clone(),
         Finding::Refused(refusal) => format!("{} ({})", refusal.text, refusal.code),
         Finding::Waiting(_) => "it waits for a person".to_owned(),
         Finding::Failed { text, .. } => text.clone(),

@@ -82,7 +82,13 @@ fn ok(structured: Value) -> Finding {
 }
 
 fn refusal(code: &str) -> Refusal {
-    Refusal { code: code.to_owned(), rule: None, call: None, text: "the host refused".to_owned() }
+    Refusal {
+        code: code.to_owned(),
+        rule: None,
+        call: None,
+        approval: None,
+        text: "the host refused".to_owned(),
+    }
 }
 
 fn names(calls: &[(String, Value, String)]) -> Vec<&str> {

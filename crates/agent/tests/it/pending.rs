@@ -1,9 +1,9 @@
 use std::collections::HashSet;
 
-use aldgate_agent::{CallFault, CallLimits, CallOutcome, ClientProfile, Connection};
-use serde_json::json;
+use aldgate_agent::{AskReply, CallFault, CallLimits, CallOutcome, ClientProfile, Connection};
+use serde_json::{Map, json};
 
-use crate::fake::{Fake, Scripted, accept, done, form, never, quick, refusal};
+use crate::fake::{Fake, Reply, Scripted, accept, done, form, never, quick, refusal};
 
 const SILENT: ClientProfile = ClientProfile { declare_form: false, declare_url: false };
 
@@ -70,4 +70,46 @@ async fn a_repeated_call_starts_anew_without_the_state_of_an_earlier_round() {
     let calls = fake.calls();
     assert_eq!(calls[1].params["requestState"], "old");
     assert!(calls[2].params.get("requestState").is_none() && calls[2].params.get("inputResponses").is_none());
+}
+
+/// What the gateway asks while an approval is pending.
+fn notice() -> Reply {
+    Reply::Result(json!({
+        "resultType": "input_required", "requestState": "sealed",
+        "inputRequests": {"approval": {"method": "elicitation/create", "params": {
+            "mode": "form", "message": "A person must approve.", "requestedSchema": {"type": "object", "properties": {}}}}},
+        "_meta": {"io.github.aldgate/refusal":
+            {"code": "AG-APPROVAL-PENDING", "rule": "approval", "call": "c-1", "approval": "ap-1"}}}))
+}
+
+#[tokio::test]
+async fn a_notice_tells_the_asker_which_approval_is_pending() {
+    let fake = Fake::start(|n, _| if n < 3 { notice() } else { done("ordered") }).await;
+    let asker = Scripted::new(|ask| {
+        assert_eq!(ask.notice.as_ref().and_then(|notice| notice.approval.as_deref()), Some("ap-1"));
+        AskReply::Accept(Map::new())
+    });
+    let outcome = fake.connect().await.call("order", json!({}), &asker).await.unwrap();
+    assert!(matches!(&outcome, CallOutcome::Complete(complete) if complete.text == "ordered"));
+    assert_eq!(
+        fake.calls()[2].params["inputResponses"],
+        json!({"approval": {"action": "accept", "content": {}}})
+    );
+}
+
+#[tokio::test]
+async fn whoever_dismisses_the_notice_is_not_made_to_wait() {
+    for reply in [AskReply::Decline, AskReply::Cancel] {
+        for after in [notice as fn() -> Reply, || refusal("AG-APPROVAL-PENDING")] {
+            let fake = Fake::start(move |n, _| if n == 1 { notice() } else { after() }).await;
+            let said = reply.clone();
+            let asker = Scripted::new(move |_| said.clone());
+            let outcome = fake.connect().await.call("order", json!({}), &asker).await.unwrap();
+            let CallOutcome::Waiting { refusal: Some(refusal), rounds: 2 } = outcome else {
+                panic!("{outcome:?}")
+            };
+            assert!(refusal.is_pending());
+            assert_eq!((fake.calls().len(), *asker.waits.lock().unwrap()), (2, 0));
+        }
+    }
 }
