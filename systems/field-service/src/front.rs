@@ -92,6 +92,11 @@ impl Front {
         })
     }
 
+    #[cfg(test)]
+    pub(crate) fn free_places(&self) -> usize {
+        self.inner.in_progress.available_permits()
+    }
+
     /// A router that serves this server at `path`.
     pub(crate) fn router(self, path: &str) -> Router {
         Router::new().route(path, axum::routing::any(serve)).with_state(self)

@@ -33,7 +33,7 @@ const NEWEST_OPENED: i64 = 1_795_795_200;
 const SPACING_SECONDS: i64 = 97 * 60;
 /// Among the newest this many tickets most are still open.
 const RECENT: usize = 120;
-const NOTES: (u64, u64) = (8, 12);
+const NOTES: (u64, u64) = (9, 12);
 
 pub(super) async fn write(
     connection: &mut SqliteConnection,
