@@ -5,6 +5,7 @@ Usage: python work_ticket.py URL AGENT_TOKEN APPROVER_TOKEN ADMIN_URL
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 import mcp_types as types
@@ -25,6 +26,7 @@ LISTED = [
     "search_manual",
     "search_tickets",
 ]
+CONTRACT = "io.github.aldgate/contract"
 REFUSAL = "io.github.aldgate/refusal"
 
 
@@ -46,6 +48,9 @@ async def run(arguments: list[str]) -> dict[str, Any]:
     async with connect(url, agent_token, on_form) as session:
         tools = await session.tools()
         check_equal(sorted(tool["name"] for tool in tools), LISTED, "the listed tools")
+        for tool in tools:
+            digest = tool.get("_meta", {}).get(CONTRACT, {}).get("digest", "")
+            check(re.fullmatch(r"sha256:[0-9a-f]{64}", digest), f"{tool['name']} to carry its contract's digest", tool)
         ticket = await session.read("get_ticket", {"ticket_id": TICKET})
         check_equal(ticket["ticket_id"], TICKET, "the ticket")
         check_equal(ticket["status"], "open", "the status of the ticket")

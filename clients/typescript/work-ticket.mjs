@@ -34,6 +34,10 @@ await main(async ([url, agentToken, approverToken, adminUrl]) => {
   try {
     const tools = await session.tools();
     checkEqual(tools.map((tool) => tool.name).sort(), LISTED, 'the listed tools');
+    for (const tool of tools) {
+      const digest = tool._meta?.['io.github.aldgate/contract']?.digest;
+      check(/^sha256:[0-9a-f]{64}$/.test(digest ?? ''), `${tool.name} to carry its contract's digest`, tool._meta);
+    }
     const ticket = await session.read('get_ticket', { ticket_id: TICKET });
     checkEqual(ticket.ticket_id, TICKET, 'the ticket');
     checkEqual(ticket.status, 'open', 'the status of the ticket');
