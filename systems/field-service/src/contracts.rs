@@ -74,8 +74,8 @@ pub(crate) fn on_the_wire(definition: &Value) -> Map<String, Value> {
     let members = definition.as_object().into_iter().flatten();
     members
         .filter(|(name, value)| {
-            !name.starts_with('_')
-                && !(name.as_str() == "annotations" && value.as_object().is_some_and(Map::is_empty))
+            let empty = name.as_str() == "annotations" && value.as_object().is_some_and(Map::is_empty);
+            !name.starts_with('_') && !empty
         })
         .map(|(name, value)| (name.clone(), value.clone()))
         .collect()

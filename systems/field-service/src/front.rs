@@ -26,8 +26,9 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 pub(crate) use guard::Allowed;
 
 use crate::desk::{Desk, Features};
-use crate::handler::{Identity, Served};
-use crate::service::Access;
+use crate::handler::Served;
+use crate::identity::Identity;
+use crate::options::Access;
 use envelope::Envelope;
 use reply::Refusal;
 

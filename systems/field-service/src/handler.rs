@@ -11,10 +11,10 @@ use futures::FutureExt as _;
 use rmcp::model::{
     CacheScope, CallToolRequestParams, CallToolResponse, CallToolResult, ClientCapabilities,
     CompleteRequestParams, CompleteResult, CompletionInfo, ContentBlock, DiscoverResult,
-    GetPromptRequestParams, GetPromptResponse, GetPromptResult, Implementation, ListPromptsResult,
+    GetPromptRequestParams, GetPromptResponse, GetPromptResult, ListPromptsResult,
     ListResourceTemplatesResult, ListResourcesResult, ListToolsResult, PaginatedRequestParams,
     ProtocolVersion, ReadResourceRequestParams, ReadResourceResponse, ReadResourceResult, Reference,
-    ServerCapabilities, ServerConfig, SubscriptionFilter,
+    ServerConfig, SubscriptionFilter,
 };
 use rmcp::service::{RequestContext, SubscriptionContext};
 use rmcp::{ErrorData, RoleServer, ServerHandler};
@@ -24,6 +24,7 @@ use sha2::{Digest as _, Sha256};
 
 use crate::desk::{Answer, Call, Caller, Completion, CompletionOf, Desk, DeskFault};
 use crate::hub::{Change, Ear, Lagged};
+use crate::identity::Identity;
 
 /// How long lists may be cached: they change only when the program does.
 const LISTS_TTL_MS: u64 = 300_000;
@@ -36,42 +37,6 @@ pub(crate) struct Served {
     identity: Arc<Identity>,
     /// Taken before the acknowledgement of a listen is sent, so that no change is missed.
     ear: Mutex<Option<Ear>>,
-}
-
-/// What a server says about itself.
-#[derive(Debug)]
-pub(crate) struct Identity {
-    pub(crate) config: ServerConfig,
-    /// The `serverInfo` as JSON.
-    pub(crate) server_info: Value,
-}
-
-impl Identity {
-    pub(crate) fn of(desk: &dyn Desk) -> Result<Identity, serde_json::Error> {
-        let contract = desk.contract();
-        let features = desk.features();
-        let server_info = json!({
-            "name": contract.name,
-            "title": contract.title,
-            "version": env!("CARGO_PKG_VERSION"),
-            "icons": [desk.icon()],
-        });
-        let mut capabilities = json!({ "tools": { "listChanged": true } });
-        if features.resources {
-            capabilities["resources"] = json!({ "subscribe": true, "listChanged": true });
-            capabilities["completions"] = json!({});
-        }
-        if features.prompts {
-            capabilities["prompts"] = json!({ "listChanged": true });
-        }
-        let capabilities: ServerCapabilities = serde_json::from_value(capabilities)?;
-        let implementation: Implementation = serde_json::from_value(server_info.clone())?;
-        let config = ServerConfig::new(capabilities)
-            .with_server_info(implementation)
-            .with_instructions(desk.instructions())
-            .with_protocol_version(ProtocolVersion::V_2026_07_28);
-        Ok(Identity { config, server_info })
-    }
 }
 
 impl Served {

@@ -17,6 +17,8 @@ mod front;
 mod generate;
 mod handler;
 mod hub;
+mod identity;
+mod options;
 mod order;
 mod rng;
 mod search;
@@ -27,9 +29,8 @@ mod store;
 pub use content::ContentFault;
 pub use contracts::{CONTRACTS, ContractFault};
 pub use generate::{Progress, TICKETS};
+pub use options::{Access, DEFAULT_SEED, DEFAULT_TICKETS, OpenFault, Options, ServerName, UnknownServer};
 pub use order::{ORDER_FORM_KEY, ORDER_FORM_SCHEMA};
-pub use service::{
-    Access, DEFAULT_SEED, DEFAULT_TICKETS, FieldService, OpenFault, Options, ServerName, UnknownServer,
-};
+pub use service::FieldService;
 pub use stdio::StdioFault;
 pub use store::StoreFault;

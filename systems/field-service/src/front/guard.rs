@@ -6,7 +6,7 @@ use http::{HeaderMap, StatusCode, Uri};
 use sha2::{Digest as _, Sha256};
 
 use super::reply::Refusal;
-use crate::service::Access;
+use crate::options::Access;
 
 const LOOPBACK: [&str; 3] = ["localhost", "127.0.0.1", "[::1]"];
 const JSON: &str = "application/json";

@@ -28,7 +28,10 @@ const SERVER_INFO_KEY: &str = "io.modelcontextprotocol/serverInfo";
 
 /// Why a request was not served.
 #[derive(Debug)]
-pub(super) struct Refusal {
+pub(super) struct Refusal(Box<Refused>);
+
+#[derive(Debug)]
+struct Refused {
     status: StatusCode,
     body: RefusalBody,
     header: Option<(http::HeaderName, &'static str)>,
@@ -42,7 +45,7 @@ enum RefusalBody {
 
 impl Refusal {
     pub(super) fn plain(status: StatusCode, message: impl Into<String>) -> Refusal {
-        Refusal { status, body: RefusalBody::Plain(message.into()), header: None }
+        Refusal(Box::new(Refused { status, body: RefusalBody::Plain(message.into()), header: None }))
     }
 
     /// A JSON-RPC error; an `id` of null is left out, because it could not be read.
@@ -52,50 +55,48 @@ impl Refusal {
             PARSE_ERROR | INVALID_REQUEST | HEADER_MISMATCH | UNSUPPORTED_VERSION => StatusCode::BAD_REQUEST,
             _ => StatusCode::OK,
         };
-        Refusal {
-            status,
-            body: RefusalBody::Rpc { id, code, message: message.into(), data: None },
-            header: None,
-        }
+        let body = RefusalBody::Rpc { id, code, message: message.into(), data: None };
+        Refusal(Box::new(Refused { status, body, header: None }))
     }
 
     pub(super) fn internal(id: &Value, message: &str) -> Refusal {
         Refusal::rpc(id.clone(), INTERNAL, message)
     }
 
-    pub(super) fn with_status(self, status: StatusCode) -> Refusal {
-        Refusal { status, ..self }
+    pub(super) fn with_status(mut self, status: StatusCode) -> Refusal {
+        self.0.status = status;
+        self
+    }
+
+    fn with_header(mut self, name: http::HeaderName, value: &'static str) -> Refusal {
+        self.0.header = Some((name, value));
+        self
     }
 
     pub(super) fn with_data(mut self, value: Value) -> Refusal {
-        if let RefusalBody::Rpc { data, .. } = &mut self.body {
+        if let RefusalBody::Rpc { data, .. } = &mut self.0.body {
             *data = Some(value);
         }
         self
     }
 
     pub(super) fn method_not_allowed() -> Refusal {
-        let refusal = Refusal::plain(StatusCode::METHOD_NOT_ALLOWED, "only POST is served here");
-        Refusal { header: Some((ALLOW, "POST")), ..refusal }
+        Refusal::plain(StatusCode::METHOD_NOT_ALLOWED, "only POST is served here").with_header(ALLOW, "POST")
     }
 
     pub(super) fn unauthorized() -> Refusal {
-        let refusal = Refusal::plain(
-            StatusCode::UNAUTHORIZED,
-            "`Authorization: Bearer` with the server's secret is needed",
-        );
-        Refusal { header: Some((WWW_AUTHENTICATE, "Bearer")), ..refusal }
+        Refusal::plain(StatusCode::UNAUTHORIZED, "`Authorization: Bearer` with the server's secret is needed")
+            .with_header(WWW_AUTHENTICATE, "Bearer")
     }
 
     pub(super) fn busy() -> Refusal {
-        let refusal =
-            Refusal::plain(StatusCode::SERVICE_UNAVAILABLE, "too many requests in progress, try again");
-        Refusal { header: Some((RETRY_AFTER, "1")), ..refusal }
+        Refusal::plain(StatusCode::SERVICE_UNAVAILABLE, "too many requests in progress, try again")
+            .with_header(RETRY_AFTER, "1")
     }
 
     pub(super) fn into_response(self) -> Response {
-        let mut response = match self.body {
-            RefusalBody::Plain(message) => (self.status, message).into_response(),
+        let mut response = match self.0.body {
+            RefusalBody::Plain(message) => (self.0.status, message).into_response(),
             RefusalBody::Rpc { id, code, message, data } => {
                 let mut error = json!({ "code": code, "message": message });
                 if let (Some(data), Some(error)) = (data, error.as_object_mut()) {
@@ -107,10 +108,10 @@ impl Refusal {
                 {
                     answer.shift_remove("id");
                 }
-                json_response(self.status, &answer)
+                json_response(self.0.status, &answer)
             }
         };
-        if let Some((name, value)) = self.header {
+        if let Some((name, value)) = self.0.header {
             response.headers_mut().insert(name, HeaderValue::from_static(value));
         }
         response

@@ -6,7 +6,7 @@ use crate::contracts;
 use crate::desk::{Answer, Call, Desk, DeskFault, Features};
 use crate::front::{Allowed, Front};
 use crate::hub::Hub;
-use crate::service::Access;
+use crate::options::Access;
 
 /// A desk that panics on some calls and never answers others.
 struct Bad {

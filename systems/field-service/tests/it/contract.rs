@@ -18,7 +18,8 @@ fn served(definition: &Value) -> Value {
         .as_object()
         .unwrap()
         .iter()
-        .filter(|(name, value)| !name.starts_with('_') && !(*name == "annotations" && **value == json!({})))
+        .filter(|(name, _)| !name.starts_with('_'))
+        .filter(|(name, value)| *name != "annotations" || **value != json!({}))
         .map(|(name, value)| (name.clone(), value.clone()))
         .collect();
     Value::Object(members)

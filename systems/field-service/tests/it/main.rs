@@ -19,3 +19,4 @@ mod protocol;
 mod restart;
 mod site;
 mod stdio;
+mod transport;

@@ -175,8 +175,9 @@ fn dechunk(mut body: &str) -> String {
         if length == 0 {
             break;
         }
-        whole.push_str(&rest[..length]);
-        body = &rest[length + 2..];
+        let (chunk, rest) = rest.split_at(length);
+        whole.push_str(chunk);
+        body = rest.strip_prefix("\r\n").unwrap();
     }
     whole
 }
@@ -225,4 +226,37 @@ impl Site {
         assert_eq!(result["isError"], json!(true), "{result}");
         result["content"][0]["text"].as_str().unwrap().to_owned()
     }
+}
+
+/// A valid tool call of each server, for checks that need one.
+pub(crate) fn sample(server: ServerName) -> Value {
+    let params = match server {
+        ServerName::Tickets => json!({ "name": "get_ticket", "arguments": { "ticket_id": "SR-20031" } }),
+        ServerName::Parts => {
+            json!({ "name": "check_availability", "arguments": { "part_no": "AC250-TV-S1" } })
+        }
+        ServerName::Manuals => {
+            json!({ "name": "search_manual", "arguments": { "query": "belt tension", "k": 2 } })
+        }
+    };
+    request(json!("call-1"), "tools/call", params)
+}
+
+pub(crate) fn without(headers: &[(String, String)], name: &str) -> Vec<(String, String)> {
+    headers.iter().filter(|(known, _)| !known.eq_ignore_ascii_case(name)).cloned().collect()
+}
+
+pub(crate) fn with(headers: &[(String, String)], name: &str, value: &str) -> Vec<(String, String)> {
+    let mut changed = without(headers, name);
+    changed.push((name.to_owned(), value.to_owned()));
+    changed
+}
+
+pub(crate) async fn send_with(
+    site: &Site,
+    server: ServerName,
+    change: impl Fn(&[(String, String)]) -> Vec<(String, String)>,
+) -> Reply {
+    let body = sample(server);
+    site.post(server, &change(&headers(&body)), body.to_string().as_bytes()).await
 }

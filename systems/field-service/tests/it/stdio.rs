@@ -81,7 +81,7 @@ async fn faults_have_the_same_codes_as_over_http() {
     ] {
         pipe.send(&line).await;
         let answer = pipe.next().await;
-        assert_eq!(answer["error"]["code"], json!(code), "{}", &line[..line.len().min(200)]);
+        assert_eq!(answer["error"]["code"], json!(code), "{}", line.chars().take(200).collect::<String>());
     }
     // Non-ASCII names take the same way as others.
     let answer = pipe.ask("resources/read", json!({ "uri": "ticket://SR-20031" })).await;
