@@ -1,1 +1,22 @@
-//! Hostile and odd peers, and fakes shared by tests
+//! Hostile and odd peers, and fakes shared by tests.
+//!
+//! [`Upstream`] is an MCP server whose tools do what a test scripts: [`Behaviour`] lists what real servers do, and what
+//! none should. [`Client`] sends exact bytes and headers. Both stay on loopback. Nothing here waits for a length of time:
+//! a test opens a [`Latch`], or waits for what it wants to see.
+
+mod behaviour;
+mod call;
+mod client;
+mod latch;
+mod respond;
+mod seen;
+mod serving;
+mod upstream;
+
+pub use behaviour::Behaviour;
+pub use call::Call;
+pub use client::{Client, ClientFault, Reply};
+pub use latch::Latch;
+pub use seen::Seen;
+pub use serving::Serving;
+pub use upstream::Upstream;
