@@ -90,9 +90,13 @@ where
         let work = answer(router.clone(), request, answers.clone(), in_progress.clone(), id.clone());
         let listens = message.as_ref().and_then(|message| message.get("method"))
             == Some(&json!("subscriptions/listen"));
-        let handle = if listens { tokio::spawn(work).abort_handle() } else { requests.spawn(work) };
-        if let Some(id) = id.filter(|_| !handle.is_finished()) {
-            lock(&in_progress).insert(id, handle);
+        {
+            // Held until the request is noted, so that its own end cannot come before.
+            let mut noted = lock(&in_progress);
+            let handle = if listens { tokio::spawn(work).abort_handle() } else { requests.spawn(work) };
+            if let Some(id) = id {
+                noted.insert(id, handle);
+            }
         }
         while requests.try_join_next().is_some() {}
     }

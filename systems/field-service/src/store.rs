@@ -39,6 +39,17 @@ pub enum StoreFault {
     /// SQLite refused.
     #[error("the field-service store could not be read or written")]
     Sql(#[from] sqlx::Error),
+    /// The tables are those of another release.
+    #[error(
+        "the field-service store has tables of version `{found}`, expected {expected}; choose another `store` or remove \
+         the file, its orders and notes included"
+    )]
+    Version {
+        /// The version of the file.
+        found: i64,
+        /// The version of this program.
+        expected: i64,
+    },
     /// A folder or temporary file could not be made.
     #[error("the folder `{path}` for the field-service store could not be made; choose another `store`")]
     Folder {

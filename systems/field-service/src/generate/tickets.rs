@@ -28,8 +28,8 @@ const STREAM: u64 = 4;
 /// The number of the newest ticket; older ones count down and wrap, as ticket numbers with five digits do.
 const NEWEST_NUMBER: usize = 20_099;
 const NUMBERS: usize = 100_000;
-/// 2026-11-27T16:00:00Z, and the mean time between two tickets.
-const NEWEST_OPENED: i64 = 1_795_795_200;
+/// 2026-11-20T16:00:00Z, and the mean time between two tickets.
+const NEWEST_OPENED: i64 = 1_795_190_400;
 const SPACING_SECONDS: i64 = 97 * 60;
 /// Among the newest this many tickets most are still open.
 const RECENT: usize = 120;

@@ -68,6 +68,9 @@ const INDEXES: &[&str] = &[
     "ANALYZE",
 ];
 
+/// Raised whenever a table changes.
+const VERSION: i64 = 1;
+
 /// What the stored data was generated with; `None` for an empty store.
 pub(super) async fn stored_plan(connection: &mut SqliteConnection) -> Result<Option<Plan>, StoreFault> {
     let tables: i64 = sqlx::query_scalar("SELECT count(*) FROM sqlite_master WHERE name = 'plan'")
@@ -78,6 +81,10 @@ pub(super) async fn stored_plan(connection: &mut SqliteConnection) -> Result<Opt
     }
     let row = sqlx::query("SELECT tickets, seed FROM plan").fetch_optional(&mut *connection).await?;
     let Some(row) = row else { return Ok(None) };
+    let version: i64 = sqlx::query_scalar("PRAGMA user_version").fetch_one(&mut *connection).await?;
+    if version != VERSION {
+        return Err(StoreFault::Version { found: version, expected: VERSION });
+    }
     let tickets: i64 = row.try_get("tickets")?;
     let seed: String = row.try_get("seed")?;
     Ok(Some(Plan {
@@ -98,6 +105,8 @@ pub(super) async fn finish(connection: &mut SqliteConnection, plan: Plan) -> Res
     for statement in INDEXES {
         sqlx::query(*statement).execute(&mut *connection).await?;
     }
+    let version = format!("PRAGMA user_version = {VERSION}");
+    sqlx::query(sqlx::AssertSqlSafe(version)).execute(&mut *connection).await?;
     sqlx::query("INSERT INTO plan (tickets, seed) VALUES (?, ?)")
         .bind(i64::try_from(plan.tickets).unwrap_or(i64::MAX))
         .bind(format!("{:x}", plan.seed))

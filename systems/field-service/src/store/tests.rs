@@ -63,6 +63,21 @@ async fn notes_count_up_and_only_on_open_tickets() {
     assert_eq!(store.append_note("SR-99999", "a", "x", 0).await.unwrap(), Posted::Unknown);
 }
 
+#[tokio::test]
+async fn tables_of_another_version_are_refused() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("x.sqlite");
+    let (content, plan) = (Content::load().unwrap(), Plan { tickets: 100, seed: 1 });
+    let store = Store::open(Some(&file), plan, &content, &mut |_| {}).await.unwrap();
+    sqlx::query("PRAGMA user_version = 9").execute(store.pool()).await.unwrap();
+    store.close().await;
+    let fault = Store::open(Some(&file), plan, &content, &mut |_| {}).await.unwrap_err();
+    assert!(
+        fault.to_string().starts_with("the field-service store has tables of version `9`, expected 1;"),
+        "{fault}"
+    );
+}
+
 #[test]
 fn a_place_is_a_file_or_a_folder() {
     let folder = tempfile::tempdir().unwrap();
