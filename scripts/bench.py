@@ -12,11 +12,11 @@ import http.client
 import json
 import os
 import re
-import selectors
 import signal
 import statistics
 import subprocess
 import tempfile
+import threading
 import time
 from pathlib import Path
 
@@ -31,17 +31,17 @@ permit (principal, action == Action::"operate", resource == Gateway::"aldgate");
 
 def wait_for(process: subprocess.Popen, pattern: str, within: float = 120) -> re.Match:
     """The first line of a process's standard error that matches."""
-    selector = selectors.DefaultSelector()
-    selector.register(process.stderr, selectors.EVENT_READ)
-    until = time.monotonic() + within
+    # Whatever comes too late is ended; its output ends with it.
+    patience = threading.Timer(within, process.kill)
+    patience.start()
     seen = []
-    while (left := until - time.monotonic()) > 0 and selector.select(left):
-        line = process.stderr.readline()
-        if not line:
-            break
-        seen.append(line)
-        if found := re.search(pattern, line):
-            return found
+    try:
+        for line in process.stderr:
+            seen.append(line)
+            if found := re.search(pattern, line):
+                return found
+    finally:
+        patience.cancel()
     raise SystemExit(f"`{pattern}` did not come:\n{''.join(seen)}")
 
 

@@ -1,6 +1,10 @@
 #!/usr/bin/env python3
 """Runs the blocks of a document that begin with ```bash run, in order, in one shell, and fails where a command fails.
 
+A block that begins with ```text output shows what the last runnable block before it printed: each of its lines must be
+there, in this order. Ids, digests, times, addresses and the width of columns may differ, `…` alone stands for any lines,
+at the end of a line for its rest.
+
 The shell has the program on its PATH and a demonstration on free ports beside it, already decided by `--approve` and
 serving. It knows ALDGATE_URL, ALDGATE_ADMIN_URL, and as AGENT and APPROVER the tokens that the demonstration shows. It
 works in an empty folder. What the blocks leave running is ended with the shell's process group.
@@ -10,23 +14,68 @@ import argparse
 import json
 import os
 import re
-import selectors
 import signal
 import subprocess
 import sys
 import tempfile
-import time
+import threading
 from pathlib import Path
+from typing import NamedTuple
 
-BLOCK = re.compile(r"^```bash run\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+BLOCK = re.compile(r"^```(bash run|text output)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+# What differs from run to run, and what stands for it when lines are compared.
+VARIES = [
+    (re.compile(r"\b(ap|c|agt)_[0-9a-f]{32,}"), r"\1_ID"),
+    (re.compile(r"sha256:[0-9a-f]{64}"), "sha256:DIGEST"),
+    (re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z"), "TIME"),
+    (re.compile(r"127\.0\.0\.1:\d+"), "ADDRESS"),
+    (re.compile(r"\s+"), " "),
+    (re.compile(r"^ ?\d+ (?=[a-z])"), "NUMBER "),
+]
 START_WITHIN = 120
 RUN_WITHIN = 180
 
 
-def blocks(document: Path) -> list[tuple[int, str]]:
-    """The runnable blocks, each with the line on which it begins."""
+class Block(NamedTuple):
+    """A runnable block, the line on which it begins, and the lines of output that are shown for it."""
+
+    line: int
+    script: str
+    shown: list[str]
+
+
+def blocks(document: Path) -> list[Block]:
+    """The runnable blocks of a document."""
     text = document.read_text(encoding="utf-8")
-    return [(text.count("\n", 0, found.start()) + 2, found.group(1)) for found in BLOCK.finditer(text)]
+    found: list[Block] = []
+    for part in BLOCK.finditer(text):
+        line = text.count("\n", 0, part.start()) + 2
+        if part.group(1) == "bash run":
+            found.append(Block(line, part.group(2), []))
+        elif found:
+            found[-1].shown.extend(part.group(2).splitlines())
+        else:
+            raise SystemExit(f"{document}:{line}: output of no block")
+    return found
+
+
+def comparable(line: str) -> str:
+    for pattern, stands_for in VARIES:
+        line = pattern.sub(stands_for, line)
+    return line.strip()
+
+
+def missing(shown: list[str], printed: str) -> str | None:
+    """The first shown line that was not printed after the ones before it."""
+    lines = iter([comparable(line) for line in printed.splitlines()])
+    for line in shown:
+        if line.strip() in ("…", ""):
+            continue
+        wanted = comparable(line.removesuffix("…"))
+        fits = (lambda found: found.startswith(wanted)) if line.endswith("…") else (lambda found: found == wanted)
+        if not any(fits(found) for found in lines):
+            return line
+    return None
 
 
 def environment(binaries: Path) -> dict[str, str]:
@@ -38,21 +87,19 @@ def start(known: dict[str, str], log) -> tuple[subprocess.Popen, dict]:
     """Starts the demonstration and waits until it serves. Returns it and its first event."""
     command = ["aldgate", "demo", "--json", "--approve", "--listen", "127.0.0.1:0", "--admin-listen", "127.0.0.1:0"]
     demo = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=log, text=True, env=known, start_new_session=True)
-    selector = selectors.DefaultSelector()
-    selector.register(demo.stdout, selectors.EVENT_READ)
-    until = time.monotonic() + START_WITHIN
-    stage = None
-    while (left := until - time.monotonic()) > 0:
-        if not selector.select(left):
-            break
-        line = demo.stdout.readline()
-        if not line:
-            break
-        event = json.loads(line)
-        if event.get("event") == "stage":
-            stage = event
-        if event.get("event") == "serving" and stage is not None:
-            return demo, stage
+    # Whatever comes too late is ended; its output ends with it.
+    patience = threading.Timer(START_WITHIN, end, [demo])
+    patience.start()
+    try:
+        stage = None
+        for line in demo.stdout:
+            event = json.loads(line)
+            if event.get("event") == "stage":
+                stage = event
+            if event.get("event") == "serving" and stage is not None:
+                return demo, stage
+    finally:
+        patience.cancel()
     end(demo)
     log.seek(0)
     raise SystemExit(f"the demonstration did not begin to serve:\n{log.read()}")
@@ -72,11 +119,11 @@ def end(process: subprocess.Popen) -> None:
             continue
 
 
-def script(found: list[tuple[int, str]], name: str) -> str:
+def script(found: list[Block], name: str) -> str:
     lines = ["set -euo pipefail"]
-    for number, (line, text) in enumerate(found, start=1):
-        lines.append(f"echo '== block {number}, {name}:{line}'")
-        lines.append(text)
+    for number, block in enumerate(found, start=1):
+        lines.append(f"printf '\\n== block {number}, {name}:{block.line}\\n'")
+        lines.append(block.script)
     return "\n".join(lines)
 
 
@@ -91,6 +138,8 @@ def main() -> int:
         print(f"{arguments.document} has no block that begins with ```bash run", file=sys.stderr)
         return 1
     known = environment(arguments.binaries.resolve())
+    # Ended from outside, it still ends what it started.
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))
     with tempfile.TemporaryDirectory() as folder, tempfile.TemporaryFile("w+") as log:
         demo, stage = start(known, log)
         shell = None
@@ -115,15 +164,24 @@ def main() -> int:
                 except subprocess.TimeoutExpired:
                     status = f"none after {RUN_WITHIN} s"
             printed = output.read_text(encoding="utf-8", errors="replace")
-            if status == 0 and printed.count("== block ") < len(found):
+            parts = re.split(r"^== block .*\n", printed, flags=re.MULTILINE)[1:]
+            if status == 0 and len(parts) < len(found):
                 status = "0 before the last block"
             if arguments.show or status != 0:
                 print(printed)
             if status != 0:
+                for left in sorted(work.glob("*.log")):
+                    print(f"{left.name}:\n{left.read_text(errors='replace')}")
                 print(f"the blocks of {arguments.document} failed: exit code {status}", file=sys.stderr)
                 return 1
-            print(f"{len(found)} blocks of {arguments.document}")
-            return 0
+            stale = [(block, line) for block, part in zip(found, parts) if (line := missing(block.shown, part))]
+            for block, line in stale:
+                where = f"{arguments.document}:{block.line}"
+                print(f"{where}: the block did not print this line, or not here: `{line}`", file=sys.stderr)
+            if not stale:
+                shown = sum(len(block.shown) for block in found)
+                print(f"{len(found)} blocks of {arguments.document}, {shown} lines of output compared")
+            return 1 if stale else 0
         finally:
             if shell is not None:
                 end(shell)
