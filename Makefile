@@ -90,4 +90,4 @@ audit: ## Licences, bans and sources of the dependencies
 .PHONY: clean
 clean: ## Remove what was built and set up
 	@cargo clean
-	@rm -rf clients/typescript/node_modules clients/python/.venv
+	@rm -rf clients/typescript/node_modules .venv

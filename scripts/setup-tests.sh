@@ -48,7 +48,7 @@ else
     printf '%s\n' "$wanted" > "$packages/node_modules/.aldgate-stamp"
 fi
 
-environment=clients/python/.venv
+environment=.venv
 wanted=$({ python3 --version; cat clients/python/requirements.txt; } | sha256sum | cut -d' ' -f1)
 if current "$environment/.aldgate-stamp" "$wanted"; then
     say "the Python client's environment is there"
