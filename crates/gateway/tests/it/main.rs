@@ -1,0 +1,6 @@
+//! The gateway over real HTTP: each test is named for the rule that it shows.
+#![expect(clippy::unwrap_used, clippy::panic, clippy::indexing_slicing, reason = "tests fail by panicking")]
+
+mod fake;
+mod journey;
+mod world;

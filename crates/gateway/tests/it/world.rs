@@ -1,0 +1,336 @@
+//! A gateway with its upstream, its store and the people around it.
+
+use std::net::SocketAddr;
+use std::sync::Arc;
+use std::time::Duration;
+
+use aldgate_approval::SealKey;
+use aldgate_authority::{Entry, PolicySet, PrincipalKind};
+use aldgate_gateway::settings::{Pins, Settings, Transport, UpstreamSettings};
+use aldgate_gateway::{Gateway, Parts};
+use aldgate_identity::{ConfiguredPrincipal, TokenHash, TokenTable};
+use aldgate_store::Store;
+use aldgate_testkit::{Call, Client, Reply, Serving, Upstream};
+use serde_json::{Value, json};
+use tokio::net::TcpListener;
+use tokio::sync::oneshot;
+use tokio::task::JoinHandle;
+
+use crate::fake;
+
+/// Who may do what, unless a test says otherwise.
+pub(crate) const POLICY: &str = r#"
+@id("agents-call") permit (principal in Role::"agent", action in [Action::"call", Action::"call_unattended"], resource is Tool);
+@id("approvers-decide") permit (principal in Role::"approver", action == Action::"decide", resource is Tool);
+@id("approvers-look") permit (principal is Person in Role::"approver", action in [Action::"audit", Action::"operate"], resource == Gateway::"aldgate");
+"#;
+
+/// The gateway's credential at the fake.
+pub(crate) const UPSTREAM_TOKEN: &str = "token-of-the-gateway";
+
+/// What a gateway is started with.
+pub(crate) struct Config {
+    pub(crate) entries: Vec<(String, Entry)>,
+    pub(crate) policy: String,
+    pub(crate) settings: Settings,
+    pub(crate) upstreams: Vec<UpstreamSettings>,
+}
+
+impl Config {
+    /// The registry entry of a tool of the upstream `up`.
+    pub(crate) fn entry(&mut self, tool: &str) -> &mut Entry {
+        let key = format!("up/{tool}");
+        self.entries.iter_mut().find(|(name, _)| *name == key).map(|(_, entry)| entry).unwrap()
+    }
+
+    /// The settings of the upstream `up`.
+    pub(crate) fn up(&mut self) -> &mut UpstreamSettings {
+        &mut self.upstreams[0]
+    }
+}
+
+/// The settings of a further upstream that serves the fake's tools under a prefix.
+pub(crate) fn settings_of(name: &str, prefix: &str, transport: Transport) -> UpstreamSettings {
+    UpstreamSettings {
+        name: name.to_owned(),
+        prefix: prefix.to_owned(),
+        transport,
+        bearer: Some(UPSTREAM_TOKEN.to_owned()),
+        pins: Pins::Locked(fake::lock(name)),
+        may_ask: Vec::new(),
+        verify_every: Duration::from_secs(300),
+    }
+}
+
+pub(crate) fn http(url: &str) -> Transport {
+    Transport::Http(url.parse().unwrap())
+}
+
+struct Running {
+    agents: SocketAddr,
+    admin: SocketAddr,
+    unknown: usize,
+    stop: oneshot::Sender<()>,
+    served: JoinHandle<std::io::Result<()>>,
+}
+
+/// A running gateway and all around it.
+pub(crate) struct World {
+    pub(crate) up: Upstream,
+    serving: Option<Serving>,
+    folder: tempfile::TempDir,
+    running: Option<Running>,
+}
+
+impl World {
+    /// Starts with the fake as the upstream `up`, and whatever the test changes.
+    pub(crate) async fn start(change: impl FnOnce(&mut Config)) -> Self {
+        let up = fake::upstream();
+        let serving = up.serve().await.unwrap();
+        let folder = tempfile::tempdir().unwrap();
+        let mut world = Self { up, serving: Some(serving), folder, running: None };
+        world.run(change).await;
+        world
+    }
+
+    /// With nothing changed.
+    pub(crate) async fn plain() -> Self {
+        Self::start(|_| {}).await
+    }
+
+    /// Stops the gateway and starts it anew on the same store.
+    pub(crate) async fn restart(&mut self, change: impl FnOnce(&mut Config)) {
+        self.stop().await;
+        self.run(change).await;
+    }
+
+    /// Stops the gateway; its store stays.
+    pub(crate) async fn stop(&mut self) {
+        let running = self.running.take().unwrap();
+        running.stop.send(()).unwrap();
+        running.served.await.unwrap().unwrap();
+    }
+
+    /// Ends the upstream: its port is closed.
+    pub(crate) async fn end_upstream(&mut self) {
+        self.serving.take().unwrap().stop().await;
+    }
+
+    /// The folder of the store.
+    pub(crate) fn folder(&self) -> &std::path::Path {
+        self.folder.path()
+    }
+
+    /// The configuration that a gateway of this world starts with.
+    pub(crate) fn config(&self) -> Config {
+        let url = self.serving.as_ref().map_or("http://127.0.0.1:1/mcp".to_owned(), Serving::url);
+        let mut settings = Settings { decide_hint: "the test's admin API".to_owned(), ..Settings::default() };
+        // A retry looks once and comes back; tests of the wait say how long it is.
+        settings.approvals.hold = Duration::ZERO;
+        Config {
+            entries: fake::entries("up"),
+            policy: POLICY.to_owned(),
+            settings,
+            upstreams: vec![settings_of("up", "", http(&url))],
+        }
+    }
+
+    async fn run(&mut self, change: impl FnOnce(&mut Config)) {
+        let mut config = self.config();
+        change(&mut config);
+        let store = Store::open(self.folder.path()).await.unwrap();
+        self.running = Some(serve(config, store).await);
+    }
+
+    /// Calls whose outcome nobody knew when the gateway started.
+    pub(crate) fn unknown_calls(&self) -> usize {
+        self.running.as_ref().unwrap().unknown
+    }
+
+    /// A client of the endpoint for agents with this principal's token.
+    pub(crate) fn client(&self, who: &str) -> Client {
+        Client::new(self.running.as_ref().unwrap().agents, Some(&token(who)))
+    }
+
+    /// One that shows no token.
+    pub(crate) fn nobody(&self) -> Client {
+        Client::new(self.running.as_ref().unwrap().agents, None)
+    }
+
+    /// A client of the admin API with this principal's token.
+    pub(crate) fn admin(&self, who: &str) -> Client {
+        Client::new(self.running.as_ref().unwrap().admin, Some(&token(who)))
+    }
+
+    /// Sends a call as `agent`.
+    pub(crate) async fn send(&self, call: &Call) -> Reply {
+        self.client("agent").send(call).await.unwrap()
+    }
+
+    /// Calls a tool as `agent`.
+    pub(crate) async fn call(&self, tool: &str, arguments: &str) -> Reply {
+        self.send(&Call::tool(tool, arguments)).await
+    }
+
+    /// Takes a decision as `approver` and expects that it is taken.
+    pub(crate) async fn decide(&self, approval: &str, decision: &str) -> Value {
+        let reply = self.decide_as("approver", approval, decision).await;
+        assert_eq!(reply.status, 200, "{}", reply.text());
+        reply.json().unwrap()
+    }
+
+    /// Tries to take a decision.
+    pub(crate) async fn decide_as(&self, who: &str, approval: &str, decision: &str) -> Reply {
+        let path = format!("/v1/approvals/{approval}/decision");
+        self.admin(who).post(&path, &json!({"decision": decision})).await.unwrap()
+    }
+
+    /// What the admin API says at a path to `approver`.
+    pub(crate) async fn look(&self, path: &str) -> Value {
+        let reply = self.admin("approver").get(path).await.unwrap();
+        assert_eq!(reply.status, 200, "{}", reply.text());
+        reply.json().unwrap()
+    }
+
+    /// The state of an approval.
+    pub(crate) async fn state_of(&self, approval: &str) -> String {
+        let shown = self.look(&format!("/v1/approvals/{approval}")).await;
+        shown["state"].as_str().unwrap().to_owned()
+    }
+
+    /// All approvals, oldest first.
+    pub(crate) async fn approvals(&self) -> Vec<Value> {
+        self.look("/v1/approvals").await["approvals"].as_array().unwrap().clone()
+    }
+
+    /// The last 500 rows of evidence, in order.
+    pub(crate) async fn rows(&self) -> Vec<Value> {
+        self.look("/v1/evidence?limit=500").await["rows"].as_array().unwrap().clone()
+    }
+
+    /// The rows of one call.
+    pub(crate) async fn rows_of(&self, call: &str) -> Vec<Value> {
+        let rows = self.rows().await;
+        rows.into_iter().filter(|row| row["call"] == call).collect()
+    }
+
+    /// Rows as `kind ruling outcome code`, `-` for what a row does not say.
+    pub(crate) async fn story(&self) -> Vec<String> {
+        self.rows().await.iter().map(told).collect()
+    }
+}
+
+/// One row as `kind ruling outcome code`, `-` for what it does not say.
+pub(crate) fn told(row: &Value) -> String {
+    let members = ["kind", "ruling", "outcome", "code"].map(|key| row[key].as_str().unwrap_or("-"));
+    members.join(" ")
+}
+
+/// Starts a gateway on free ports.
+async fn serve(config: Config, store: Store) -> Running {
+    let parts = Parts {
+        registry: fake::registry(&config.entries),
+        policies: PolicySet::parse(&[("test.cedar".to_owned(), config.policy)]).unwrap(),
+        settings: config.settings,
+        upstreams: config.upstreams,
+        identity: Arc::new(principals()),
+        store,
+        seal: SealKey::derive(&[7; 32]).unwrap(),
+    };
+    let (gateway, recovered) = Gateway::start(parts).await.unwrap();
+    let agents = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let admin = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let addresses = (agents.local_addr().unwrap(), admin.local_addr().unwrap());
+    let (stop, stopped) = oneshot::channel();
+    let served = tokio::spawn(gateway.serve(agents, admin, async {
+        let _ = stopped.await;
+    }));
+    Running { agents: addresses.0, admin: addresses.1, unknown: recovered.unknown_calls, stop, served }
+}
+
+/// `agent` and `other` (services that call), `approver` (a person who decides), `robot` (a service that would), `chief`
+/// (a person who calls and decides), `stranger` (a person who decides in another tenant).
+fn principals() -> TokenTable {
+    let one = |name: &str, kind, tenant: &str, roles: &[&str]| ConfiguredPrincipal {
+        name: name.to_owned(),
+        display_name: None,
+        kind,
+        tenant: tenant.to_owned(),
+        roles: roles.iter().map(|role| (*role).to_owned()).collect(),
+        token_sha256: TokenHash::of(&token(name)).to_string(),
+    };
+    let (person, service) = (PrincipalKind::Person, PrincipalKind::Service);
+    TokenTable::new(&[
+        one("agent", service, "default", &["agent"]),
+        one("other", service, "default", &["agent"]),
+        one("approver", person, "default", &["approver"]),
+        one("robot", service, "default", &["approver"]),
+        one("chief", person, "default", &["agent", "approver"]),
+        one("stranger", person, "elsewhere", &["agent", "approver"]),
+    ])
+    .unwrap()
+}
+
+/// The token of a principal.
+pub(crate) fn token(who: &str) -> String {
+    format!("secret-token-of-{who}")
+}
+
+/// The stable code of a refusal, wherever it stands; `-` where nothing was refused.
+pub(crate) fn code(reply: &Reply) -> String {
+    let body = reply.json().unwrap();
+    let places = ["/result/_meta/io.github.aldgate~1refusal/code", "/error/data/code", "/error/code"];
+    let found = places.iter().find_map(|place| body.pointer(place)?.as_str());
+    found.unwrap_or("-").to_owned()
+}
+
+/// The JSON-RPC error code; 0 where it is none.
+pub(crate) fn rpc(reply: &Reply) -> i64 {
+    reply.json().unwrap()["error"]["code"].as_i64().unwrap_or(0)
+}
+
+/// The id of the call that a reply belongs to.
+pub(crate) fn call_id(reply: &Reply) -> String {
+    let body = reply.json().unwrap();
+    let places = [
+        "/result/_meta/io.github.aldgate~1call",
+        "/result/_meta/io.github.aldgate~1refusal/call",
+        "/error/data/call",
+    ];
+    let found = places.iter().find_map(|place| body.pointer(place)?.as_str());
+    found.unwrap_or_else(|| panic!("no call id in {body}")).to_owned()
+}
+
+/// The id of the approval that a reply names.
+pub(crate) fn approval(reply: &Reply) -> String {
+    let body = reply.json().unwrap();
+    let place = "/result/_meta/io.github.aldgate~1refusal/approval";
+    body.pointer(place).and_then(Value::as_str).unwrap_or_else(|| panic!("no approval in {body}")).to_owned()
+}
+
+/// The text of a result's first content, or an error's message.
+pub(crate) fn text(reply: &Reply) -> String {
+    let body = reply.json().unwrap();
+    let places = ["/result/content/0/text", "/error/message"];
+    let found = places.iter().find_map(|place| body.pointer(place)?.as_str());
+    found.unwrap_or_else(|| panic!("no text in {body}")).to_owned()
+}
+
+/// The state that a reply asks to bring back.
+pub(crate) fn state(reply: &Reply) -> String {
+    let result = reply.result().unwrap();
+    assert_eq!(result["resultType"], "input_required", "{result}");
+    result["requestState"].as_str().unwrap().to_owned()
+}
+
+/// Looks again and again until something is there; fails after half a minute.
+pub(crate) async fn eventually<T>(what: &str, mut look: impl AsyncFnMut() -> Option<T>) -> T {
+    let until = std::time::Instant::now() + Duration::from_secs(30);
+    loop {
+        if let Some(found) = look().await {
+            return found;
+        }
+        assert!(std::time::Instant::now() < until, "{what} did not happen within 30 s");
+        tokio::time::sleep(Duration::from_millis(20)).await;
+    }
+}
