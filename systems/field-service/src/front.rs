@@ -38,6 +38,8 @@ const LONGEST_BODY: usize = 256 * 1024;
 const IN_PROGRESS: usize = 64;
 /// Streams that listen at the same time for one server.
 const LISTENING: usize = 64;
+/// A body has to arrive within this time: it holds a place meanwhile.
+const BODY_TIMEOUT: Duration = Duration::from_secs(10);
 /// A request that takes longer than this has failed.
 const TIMEOUT: Duration = Duration::from_secs(60);
 
@@ -120,7 +122,9 @@ impl Front {
         guard::content(&parts.headers)?;
         let permit = permit(&inner.in_progress)?;
 
-        let body = read(body).await?;
+        let body = tokio::time::timeout(BODY_TIMEOUT, read(body))
+            .await
+            .map_err(|_| Refusal::plain(StatusCode::REQUEST_TIMEOUT, "the body did not arrive in time"))??;
         let Some(envelope) = Envelope::read(&body)? else {
             // A notification: nothing here waits for one.
             return Ok(reply::accepted());

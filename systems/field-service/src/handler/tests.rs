@@ -127,7 +127,29 @@ async fn a_full_server_says_so_and_recovers() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn a_body_that_never_arrives_gives_its_place_back() {
+    let front = bad();
+    let mut slow = call("fine");
+    *slow.body_mut() = Body::from_stream(futures::stream::pending::<Result<bytes::Bytes, std::io::Error>>());
+    assert_eq!(ask(&front, slow).await.0, 408);
+    assert_eq!(front.free_places(), 64);
+}
+
+#[tokio::test(start_paused = true)]
 async fn a_request_that_hangs_is_answered_in_the_end() {
     let (status, answer) = ask(&bad(), call("wait")).await;
     assert_eq!((status, &answer["error"]["code"]), (200, &json!(-32603)));
+}
+
+#[tokio::test]
+async fn a_change_between_acknowledgement_and_listening_is_not_missed() {
+    use rmcp::ServerHandler as _;
+    let desk = std::sync::Arc::new(Bad { contract: contracts::server(".parts").unwrap(), hub: Hub::new() });
+    let identity = std::sync::Arc::new(crate::identity::Identity::of(desk.as_ref()).unwrap());
+    let served = super::Served::new(desk.clone(), identity);
+    let wanted = rmcp::model::SubscriptionFilter::builder().tools_list_changed().build();
+    served.accepted_subscription_filter(&wanted).unwrap();
+    desk.hub.announce(crate::hub::Change::Lists);
+    let mut ear = served.ear.lock().unwrap().take().unwrap();
+    assert_eq!(ear.next().await, Some(Ok(crate::hub::Change::Lists)));
 }

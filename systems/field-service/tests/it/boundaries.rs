@@ -153,6 +153,16 @@ async fn search_reads_closed_tickets_only_and_at_most_25() {
     let open: Vec<String> =
         sqlx::query_scalar("SELECT id FROM tickets WHERE status = 'open'").fetch_all(&pool).await.unwrap();
     assert!(open.len() > 20);
+    // Reopened tickets have all that a closed one has, their words in the index included; only the status differs.
+    for query in [
+        "UPDATE tickets SET fault_code = 'F-101', part_no = 'AC250-TV-S1', repair_minutes = 60, \
+         closed_at = opened_at + 3600 WHERE status = 'open'",
+        "INSERT INTO ticket_words (rowid, symptom, variant) SELECT ord, symptom, lower(replace(model_variant, '-', '')) \
+         FROM tickets WHERE status = 'open'",
+    ] {
+        let done = sqlx::query(query).execute(&pool).await.unwrap();
+        assert_eq!(done.rows_affected(), open.len() as u64);
+    }
     // The open ticket's own symptom finds others, not itself.
     let ticket = site.done(ServerName::Tickets, "get_ticket", json!({ "ticket_id": OPEN_TICKET })).await;
     for model in ["AC-250-S", "AC-110-A", "VS-75-B"] {
