@@ -41,16 +41,19 @@ impl Gate {
         let begun = Instant::now();
         let spent = permit.spend();
         let read_only = spent.tool.entry.read_only;
-        let ended = match self.attempt(trail, &spent).await {
+        // A later round follows one that was sent.
+        let mut sent = trail.round > 0;
+        let ended = match self.attempt(trail, &spent, &mut sent).await {
             Ok(ended) => ended,
-            Err(fault) => Ended::Failed(fault.told(&spent, read_only)),
+            Err(fault) => Ended::Failed(fault.told(&spent, read_only, sent)),
         };
         let took_ms = u64::try_from(begun.elapsed().as_millis()).unwrap_or(u64::MAX);
         Outcome { ended, took_ms }
     }
 
-    async fn attempt(&self, trail: &Trail, spent: &Spent) -> Result<Ended, Fault> {
+    async fn attempt(&self, trail: &Trail, spent: &Spent, sent: &mut bool) -> Result<Ended, Fault> {
         let first = self.send(trail, spent, None).await?;
+        *sent = true;
         let result = match first {
             Answer::Result(view) if view.kind == ResultKind::InputRequired => {
                 match answer::own_answer(trail, spent, &view) {
@@ -158,12 +161,13 @@ impl From<elicitation::InputFault> for Fault {
 
 impl Fault {
     /// What the caller is told. After a consequential call was sent, every failure says the same: executed or unknown.
-    fn told(self, spent: &Spent, read_only: bool) -> Refusal {
+    fn told(self, spent: &Spent, read_only: bool, sent_before: bool) -> Refusal {
         let upstream = spent.tool.source.upstream.name();
-        let sent = match &self {
-            Self::Exchange(fault) => fault.was_sent(),
-            Self::Invalid(_) | Self::MayNotAsk(_) | Self::Own(_) => true,
-        };
+        let sent = sent_before
+            || match &self {
+                Self::Exchange(fault) => fault.was_sent(),
+                Self::Invalid(_) | Self::MayNotAsk(_) | Self::Own(_) => true,
+            };
         let (code, what) = match &self {
             Self::Exchange(ExchangeFault::Connect(_)) => {
                 ("AG-UPSTREAM-UNREACHABLE", "cannot be reached".to_owned())
