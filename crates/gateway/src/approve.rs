@@ -15,7 +15,7 @@ use crate::gate::Gate;
 use crate::permit::Permit;
 use crate::record;
 use crate::refusal::Refusal;
-use crate::rule::Ruled;
+use crate::rule::{self, Ruled};
 use crate::trail::Trail;
 
 /// For what argument bytes are sealed.
@@ -58,6 +58,8 @@ pub(crate) async fn ready(gate: &Gate, trail: &mut Trail, ruled: Ruled) -> Resul
         (Verdict::RequiresApproval, Progress::Waiting { approval, goes_on }) => {
             let binding = binding(trail, &ruled)?;
             let record = look(gate, trail, approval, *goes_on).await?;
+            // It was compared before the wait.
+            rule::contract_is_pinned(gate, &ruled.call).await?;
             settle(gate, trail, ruled, binding, record)
         }
     }
@@ -74,6 +76,7 @@ pub(crate) async fn permit(gate: &Gate, trail: &mut Trail, ready: Ready) -> Resu
         let redeemed =
             gate.store.redeem(redemption, &trail.call, stored).await.map_err(|fault| match fault {
                 StoreFault::Spent { .. } => Refusal::spent(fault.to_string()),
+                StoreFault::Denied { id, by, note } => Refusal::denied(&id, &by, &note),
                 other => Refusal::host("AG-STORE", "the approval could not be redeemed; nothing was sent")
                     .because(other),
             })?;

@@ -40,7 +40,7 @@ pub(crate) async fn decide(gate: &Gate, trail: &mut Trail, call: Box<Call>) -> R
 }
 
 /// A call goes out only to an upstream whose live contract was compared with the lock and is the same.
-async fn contract_is_pinned(gate: &Gate, call: &Call) -> Result<(), Refusal> {
+pub(crate) async fn contract_is_pinned(gate: &Gate, call: &Call) -> Result<(), Refusal> {
     let source = &call.tool.source;
     if source.standing.load().compared_at.is_none() {
         source.verify(&gate.settings.bounds).await;

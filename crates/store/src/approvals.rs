@@ -241,7 +241,8 @@ impl Store {
     /// Redeems an approval once and appends the intent row of the call, in one durable transaction.
     ///
     /// # Errors
-    /// Where it was redeemed meanwhile or has run out, or the database refuses.
+    /// Where it was redeemed meanwhile or has run out, a person denied the same action under another approval, or the
+    /// database refuses.
     pub async fn redeem(
         &self,
         redemption: Redemption,
@@ -261,6 +262,11 @@ impl Store {
         let arguments: Option<Vec<u8>> = row.try_get("arguments").doing("read an approval")?;
         if record.state_at(redemption.at()) != RecordState::Approved {
             return Err(spent());
+        }
+        if let Some(denied) = find_denial(&mut transaction, &record.binding).await? {
+            let (by, note) =
+                denied.decision.map(|decision| (decision.by.name, decision.note)).unwrap_or_default();
+            return Err(StoreFault::Denied { id: denied.id.to_string(), by, note });
         }
         let redeemed = Record { state: RecordState::Redeemed, redeemed_by: Some(call.clone()), ..record };
         if !update(&mut transaction, &redeemed, RecordState::Approved).await? {

@@ -60,6 +60,16 @@ pub enum StoreFault {
         /// The approval.
         id: String,
     },
+    /// A person denied the same action under another approval.
+    #[error("approval `{id}` for the same call was denied by {by}; the denial is final for these arguments")]
+    Denied {
+        /// The approval that was denied.
+        id: String,
+        /// Who denied it.
+        by: String,
+        /// What the person wrote.
+        note: String,
+    },
     /// The round was dispatched before.
     #[error("round {round} of call `{call}` was dispatched already; a request state is good for one request")]
     RoundSpent {
