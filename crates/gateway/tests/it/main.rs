@@ -1,6 +1,7 @@
 //! The gateway over real HTTP: each test is named for the rule that it shows.
 #![expect(clippy::unwrap_used, clippy::panic, clippy::indexing_slicing, reason = "tests fail by panicking")]
 
+mod approvals;
 mod fake;
 mod journey;
 mod world;

@@ -77,7 +77,7 @@ struct Running {
 /// A running gateway and all around it.
 pub(crate) struct World {
     pub(crate) up: Upstream,
-    serving: Option<Serving>,
+    pub(crate) serving: Serving,
     folder: tempfile::TempDir,
     running: Option<Running>,
 }
@@ -88,7 +88,7 @@ impl World {
         let up = fake::upstream();
         let serving = up.serve().await.unwrap();
         let folder = tempfile::tempdir().unwrap();
-        let mut world = Self { up, serving: Some(serving), folder, running: None };
+        let mut world = Self { up, serving, folder, running: None };
         world.run(change).await;
         world
     }
@@ -111,11 +111,6 @@ impl World {
         running.served.await.unwrap().unwrap();
     }
 
-    /// Ends the upstream: its port is closed.
-    pub(crate) async fn end_upstream(&mut self) {
-        self.serving.take().unwrap().stop().await;
-    }
-
     /// The folder of the store.
     pub(crate) fn folder(&self) -> &std::path::Path {
         self.folder.path()
@@ -123,7 +118,6 @@ impl World {
 
     /// The configuration that a gateway of this world starts with.
     pub(crate) fn config(&self) -> Config {
-        let url = self.serving.as_ref().map_or("http://127.0.0.1:1/mcp".to_owned(), Serving::url);
         let mut settings = Settings { decide_hint: "the test's admin API".to_owned(), ..Settings::default() };
         // A retry looks once and comes back; tests of the wait say how long it is.
         settings.approvals.hold = Duration::ZERO;
@@ -131,7 +125,7 @@ impl World {
             entries: fake::entries("up"),
             policy: POLICY.to_owned(),
             settings,
-            upstreams: vec![settings_of("up", "", http(&url))],
+            upstreams: vec![settings_of("up", "", http(&self.serving.url()))],
         }
     }
 
