@@ -99,6 +99,9 @@ pub(crate) struct DemoArguments {
     /// Deny the order as the second principal, without asking.
     #[arg(long)]
     pub(crate) deny: bool,
+    /// Only serve: work no ticket.
+    #[arg(long, conflicts_with_all = ["approve", "deny", "once"])]
+    pub(crate) no_run: bool,
     /// End after the ticket.
     #[arg(long)]
     pub(crate) once: bool,

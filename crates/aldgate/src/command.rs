@@ -49,7 +49,7 @@ fn configuration(file: &ConfigFile) -> miette::Result<Loaded> {
     if usual.exists() {
         return Ok(load(usual)?);
     }
-    eprintln!(
+    note!(
         "no `aldgate.toml` here: using the configuration of the demonstration; name another with `--config`"
     );
     Ok(embedded()?)

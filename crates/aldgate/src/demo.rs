@@ -10,9 +10,9 @@ use std::io::IsTerminal as _;
 use std::process::ExitCode;
 
 use aldgate_agent::{Connection, Endpoint, RunLimits, Scripted, run as run_agent};
-use miette::IntoDiagnostic as _;
 
 use crate::cli::DemoArguments;
+use crate::coded::WithCode as _;
 use crate::signal;
 use asker::{Decider, Mode};
 use events::Screen;
@@ -24,7 +24,8 @@ pub(crate) async fn run(arguments: DemoArguments) -> miette::Result<ExitCode> {
     let screen = Screen::new(arguments.json);
     let stage = Stage::set(&arguments, &screen).await?;
     let worked = tokio::select! {
-        worked = work(&arguments, &stage, &screen) => worked,
+        worked = work(&arguments, &stage, &screen), if !arguments.no_run => worked,
+        () = std::future::ready(()), if arguments.no_run => Ok(()),
         () = signal::stop() => {
             stage.clear().await;
             return Ok(ExitCode::from(130));
@@ -55,7 +56,7 @@ async fn work(arguments: &DemoArguments, stage: &Stage, screen: &Screen) -> miet
         token: Some(stage.agent_token().to_owned()),
         client_name: "aldgate demo".to_owned(),
     };
-    let connection = Connection::open(&endpoint).await.into_diagnostic()?;
+    let connection = Connection::open(&endpoint).await.coded()?;
     let task = format!(
         "Work service ticket {}: find the fault, the part and the procedure, order the part, leave a note.",
         arguments.ticket
@@ -71,7 +72,7 @@ async fn work(arguments: &DemoArguments, stage: &Stage, screen: &Screen) -> miet
     )
     .await;
     connection.close().await;
-    let report = report.into_diagnostic()?;
+    let report = report.coded()?;
     let facts = Facts::gather(stage, screen, &report, refused_without_secret).await?;
     screen.finish(&facts)?;
     screen.fault()

@@ -1,14 +1,18 @@
 //! `aldgate`: a governed gateway for the tools that agents use.
 
+#[macro_use]
+mod out;
+
 mod admin;
 mod cli;
+mod coded;
 mod command;
 mod config;
 mod demo;
-mod out;
 mod random;
 mod signal;
 
+use std::io::IsTerminal as _;
 use std::process::ExitCode;
 
 use clap::Parser as _;
@@ -20,7 +24,7 @@ fn main() -> ExitCode {
     let runtime = match tokio::runtime::Builder::new_multi_thread().enable_all().build() {
         Ok(runtime) => runtime,
         Err(fault) => {
-            eprintln!("the program cannot start its threads: {fault}");
+            note!("the program cannot start its threads: {fault}");
             return ExitCode::FAILURE;
         }
     };
@@ -30,7 +34,7 @@ fn main() -> ExitCode {
         Ok(code) => code,
         Err(report) if out::is_broken_pipe(&report) => ExitCode::SUCCESS,
         Err(report) => {
-            eprintln!("{report:?}");
+            note!("{report:?}");
             ExitCode::FAILURE
         }
     }
@@ -38,6 +42,8 @@ fn main() -> ExitCode {
 
 /// The log goes to standard error; `ALDGATE_LOG` sets what is in it.
 fn start_log() {
-    let filter = EnvFilter::try_from_env("ALDGATE_LOG").unwrap_or_else(|_| EnvFilter::new("warn"));
-    tracing_subscriber::fmt().with_env_filter(filter).with_writer(std::io::stderr).init();
+    // What the client library logs of a failure is told as the command's own error.
+    let filter = EnvFilter::try_from_env("ALDGATE_LOG").unwrap_or_else(|_| EnvFilter::new("warn,rmcp=off"));
+    let colours = std::io::stderr().is_terminal();
+    tracing_subscriber::fmt().with_env_filter(filter).with_writer(std::io::stderr).with_ansi(colours).init();
 }

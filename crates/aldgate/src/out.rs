@@ -6,7 +6,24 @@ use miette::IntoDiagnostic as _;
 
 /// Writes a line.
 pub(crate) fn line(text: impl std::fmt::Display) -> miette::Result<()> {
-    writeln!(std::io::stdout().lock(), "{text}").into_diagnostic()
+    Ok(writeln!(std::io::stdout().lock(), "{text}").map_err(Unwritten)?)
+}
+
+/// Writes a message to standard error. Nobody reading it is no reason to stop.
+pub(crate) fn message(text: std::fmt::Arguments<'_>) {
+    let mut out = std::io::stderr().lock();
+    // A terminal that has gone cannot be told that it has gone.
+    let _ = out.write_fmt(text).and_then(|()| out.flush());
+}
+
+/// A line on standard error.
+macro_rules! note {
+    ($($text:tt)*) => { $crate::out::message(format_args!("{}\n", format_args!($($text)*))) };
+}
+
+/// A question on standard error, with no line end.
+macro_rules! prompt {
+    ($($text:tt)*) => { $crate::out::message(format_args!($($text)*)) };
 }
 
 /// Writes a JSON value over several lines.
@@ -37,17 +54,13 @@ pub(crate) fn plain(text: &str) -> String {
         .collect()
 }
 
+/// Standard output that cannot be written.
+#[derive(Debug, thiserror::Error, miette::Diagnostic)]
+#[error("the output cannot be written")]
+#[diagnostic(code("AG-CLI-OUTPUT"))]
+struct Unwritten(#[from] std::io::Error);
+
 /// Whether whoever read the output has gone; that is no failure.
 pub(crate) fn is_broken_pipe(report: &miette::Report) -> bool {
-    let mut cause: Option<&(dyn std::error::Error + 'static)> = Some(report.as_ref());
-    while let Some(fault) = cause {
-        if fault
-            .downcast_ref::<std::io::Error>()
-            .is_some_and(|io| io.kind() == std::io::ErrorKind::BrokenPipe)
-        {
-            return true;
-        }
-        cause = fault.source();
-    }
-    false
+    report.downcast_ref::<Unwritten>().is_some_and(|fault| fault.0.kind() == std::io::ErrorKind::BrokenPipe)
 }

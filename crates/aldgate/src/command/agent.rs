@@ -7,12 +7,13 @@ use miette::{IntoDiagnostic as _, miette};
 
 use super::call::endpoint;
 use crate::cli::AgentCommand;
+use crate::coded::WithCode as _;
 use crate::command::asker::TerminalAsker;
 use crate::out;
 
 pub(super) async fn run(what: AgentCommand) -> miette::Result<ExitCode> {
     let AgentCommand::Run { task, planner: _, target } = what;
-    let connection = Connection::open(&endpoint(&target, "aldgate agent")).await.into_diagnostic()?;
+    let connection = Connection::open(&endpoint(&target, "aldgate agent")).await.coded()?;
     let json = target.json;
     let broken = std::sync::Mutex::new(None);
     let tell = |event: RunEvent| {
@@ -30,7 +31,7 @@ pub(super) async fn run(what: AgentCommand) -> miette::Result<ExitCode> {
     if let Some(fault) = broken.into_inner().map_err(|_| miette!("the output broke"))? {
         return Err(fault);
     }
-    let report = done.into_diagnostic()?;
+    let report = done.coded()?;
     Ok(if report.observations.is_empty() { ExitCode::FAILURE } else { ExitCode::SUCCESS })
 }
 

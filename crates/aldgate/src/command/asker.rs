@@ -1,6 +1,6 @@
 //! The host's user at a terminal, who is asked what a tool or the gateway wants to know.
 
-use std::io::{IsTerminal as _, Write as _};
+use std::io::IsTerminal as _;
 
 use aldgate_agent::{AskKind, AskReply, Asker, InputAsk};
 use async_trait::async_trait;
@@ -21,13 +21,13 @@ impl Asker for TerminalAsker {
 fn answer(ask: &InputAsk) -> AskReply {
     let AskKind::Form { message, requested_schema } = &ask.kind else { return AskReply::Decline };
     let fields = requested_schema.get("properties").and_then(Value::as_object).cloned().unwrap_or_default();
-    eprintln!("    {} asks ({}): {}", out::plain(&ask.server), ask.tool, out::plain(message));
+    note!("    {} asks ({}): {}", out::plain(&ask.server), ask.tool, out::plain(message));
     if fields.is_empty() {
         // A notice: the decision is made elsewhere, the call waits for it.
         return AskReply::Accept(Map::new());
     }
     if !std::io::stdin().is_terminal() {
-        eprintln!("    there is no terminal to ask at: declined");
+        note!("    there is no terminal to ask at: declined");
         return AskReply::Decline;
     }
     let mut content = Map::new();
@@ -47,9 +47,7 @@ fn answer(ask: &InputAsk) -> AskReply {
 fn field_value(name: &str, field: &Value) -> Option<Option<Value>> {
     let choices = field.get("enum").map(|choices| format!(" {choices}")).unwrap_or_default();
     loop {
-        eprint!("    {}{}: ", out::plain(name), out::plain(&choices));
-        // The prompt is a courtesy; what counts is what is read.
-        let _ = std::io::stderr().flush();
+        prompt!("    {}{}: ", out::plain(name), out::plain(&choices));
         let mut line = String::new();
         if std::io::stdin().read_line(&mut line).ok()? == 0 {
             return None;
@@ -64,7 +62,7 @@ fn field_value(name: &str, field: &Value) -> Option<Option<Value>> {
         };
         match value {
             Some(value) => return Some(Some(value)),
-            None => eprintln!("    `{}` is not of the type that is asked for", out::plain(line)),
+            None => note!("    `{}` is not of the type that is asked for", out::plain(line)),
         }
     }
 }

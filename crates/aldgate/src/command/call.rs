@@ -8,6 +8,7 @@ use serde_json::{Value, json};
 
 use super::asker::TerminalAsker;
 use crate::cli::{AgentTarget, CallArguments};
+use crate::coded::WithCode as _;
 use crate::out;
 
 /// The endpoint that a command talks to.
@@ -25,12 +26,12 @@ pub(super) async fn run(arguments: CallArguments) -> miette::Result<ExitCode> {
             "the arguments must be one JSON object, such as `{{\"ticket_id\": \"SR-20031\"}}`"
         ));
     }
-    let connection = Connection::open(&endpoint(&target, "aldgate call")).await.into_diagnostic()?;
+    let connection = Connection::open(&endpoint(&target, "aldgate call")).await.coded()?;
     // Knowing which tools only read, the connection may repeat those when an answer is lost.
-    connection.tools().await.into_diagnostic()?;
+    connection.tools().await.coded()?;
     let outcome = connection.call(&arguments.tool, given, &TerminalAsker).await;
     connection.close().await;
-    match outcome.into_diagnostic()? {
+    match outcome.coded()? {
         CallOutcome::Complete(complete) => {
             let refusal = complete.refusal();
             if target.json {

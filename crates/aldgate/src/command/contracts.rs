@@ -70,7 +70,7 @@ async fn pin(only: Option<&str>, file: &ConfigFile, json: bool) -> miette::Resul
         let (lock, unreadable) =
             pin_live(&settings, &Settings::default(), before.as_ref()).await.into_diagnostic()?;
         for what in &unreadable {
-            eprintln!("left out of `{}`: {}", settings.name, out::plain(what));
+            note!("left out of `{}`: {}", settings.name, out::plain(what));
         }
         write_whole(&path, &lock.to_pretty_json())
             .into_diagnostic()

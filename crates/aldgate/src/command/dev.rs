@@ -74,14 +74,14 @@ pub(super) async fn run(arguments: DevArguments) -> miette::Result<ExitCode> {
     let (gateway, _) = Gateway::start(parts).await.into_diagnostic()?;
     let agents_at = agents.local_addr().into_diagnostic()?;
     let admin_at = admin.local_addr().into_diagnostic()?;
-    eprintln!("┌─ aldgate dev ── NOT A REVIEWED CONFIGURATION ───────────────────────────────");
-    eprintln!("│ contracts are pinned as they are now, nobody has reviewed them");
-    eprintln!("│ every tool runs by itself; the evidence is removed at the end");
-    eprintln!("│ loopback only");
-    eprintln!("└──────────────────────────────────────────────────────────────────────────────");
-    eprintln!("agents: http://{agents_at}/mcp   (upstream {})", arguments.upstream);
-    eprintln!("admin:  http://{admin_at}");
-    eprintln!(
+    note!("┌─ aldgate dev ── NOT A REVIEWED CONFIGURATION ───────────────────────────────");
+    note!("│ contracts are pinned as they are now, nobody has reviewed them");
+    note!("│ every tool runs by itself; the evidence is removed at the end");
+    note!("│ loopback only");
+    note!("└──────────────────────────────────────────────────────────────────────────────");
+    note!("agents: http://{agents_at}/mcp   (upstream {})", arguments.upstream);
+    note!("admin:  http://{admin_at}");
+    note!(
         "export ALDGATE_URL=http://{agents_at}/mcp ALDGATE_ADMIN_URL=http://{admin_at} ALDGATE_TOKEN={token}"
     );
     gateway.serve(agents, admin, signal::stop()).await.into_diagnostic()?;

@@ -42,13 +42,13 @@ async fn gateway(file: &ConfigFile) -> miette::Result<()> {
     let admin = listen(&assembled.admin).await?;
     let (gateway, recovered) = Gateway::start(assembled.parts).await.into_diagnostic()?;
     if recovered.unknown_calls > 0 {
-        eprintln!(
+        note!(
             "{} calls of an earlier run had no outcome; they are closed as unknown in the evidence",
             recovered.unknown_calls
         );
     }
-    eprintln!("agents: http://{}/mcp", agents.local_addr().into_diagnostic()?);
-    eprintln!("admin:  http://{}", admin.local_addr().into_diagnostic()?);
+    note!("agents: http://{}/mcp", agents.local_addr().into_diagnostic()?);
+    note!("admin:  http://{}", admin.local_addr().into_diagnostic()?);
     gateway.serve(agents, admin, signal::stop()).await.into_diagnostic()
 }
 
@@ -88,7 +88,7 @@ async fn field_service(arguments: FieldServiceArguments) -> miette::Result<()> {
         access,
         state_key: random::bytes().into_diagnostic()?,
     };
-    eprintln!("opening the data of {} synthetic tickets …", options.tickets);
+    note!("opening the data of {} synthetic tickets …", options.tickets);
     let service = FieldService::open(options).await.into_diagnostic()?;
     if let Some(server) = arguments.stdio {
         return service.stdio(server).await.into_diagnostic();
@@ -97,7 +97,7 @@ async fn field_service(arguments: FieldServiceArguments) -> miette::Result<()> {
     let listener = listen(&address.to_string()).await?;
     let bound = listener.local_addr().into_diagnostic()?;
     for server in ["tickets", "parts", "manuals"] {
-        eprintln!("http://{bound}/{server}/mcp");
+        note!("http://{bound}/{server}/mcp");
     }
     let listener = listener.tap_io(|stream| {
         if let Err(fault) = stream.set_nodelay(true) {

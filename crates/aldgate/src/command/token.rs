@@ -12,10 +12,10 @@ pub(super) fn run(what: TokenCommand) -> miette::Result<ExitCode> {
     let TokenCommand::New { name, kind, role } = what;
     let token = random::token().into_diagnostic()?;
     let roles = role.iter().map(|role| format!("{role:?}")).collect::<Vec<_>>().join(", ");
-    eprintln!("# the token, shown once: hand it to the principal, keep it nowhere else");
+    note!("# the token, shown once: hand it to the principal, keep it nowhere else");
     out::line(&token)?;
-    eprintln!("# for aldgate.toml:");
-    eprintln!("[[principals]]\nname = {name:?}\nkind = {kind:?}\nroles = [{roles}]");
-    eprintln!("token_sha256 = \"{}\"", TokenHash::of(&token));
+    note!("# for aldgate.toml:");
+    note!("[[principals]]\nname = {name:?}\nkind = {kind:?}\nroles = [{roles}]");
+    note!("token_sha256 = \"{}\"", TokenHash::of(&token));
     Ok(ExitCode::SUCCESS)
 }

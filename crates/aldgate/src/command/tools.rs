@@ -11,6 +11,7 @@ use super::approvals::segment;
 use super::call::endpoint;
 use crate::admin::Admin;
 use crate::cli::{AgentTarget, ToolsCommand};
+use crate::coded::WithCode as _;
 use crate::out;
 
 pub(super) async fn run(what: ToolsCommand) -> miette::Result<ExitCode> {
@@ -22,10 +23,10 @@ pub(super) async fn run(what: ToolsCommand) -> miette::Result<ExitCode> {
 }
 
 async fn live(target: &AgentTarget) -> miette::Result<Vec<ToolSummary>> {
-    let connection = Connection::open(&endpoint(target, "aldgate tools")).await.into_diagnostic()?;
+    let connection = Connection::open(&endpoint(target, "aldgate tools")).await.coded()?;
     let tools = connection.tools().await;
     connection.close().await;
-    tools.into_diagnostic()
+    tools.coded()
 }
 
 async fn list(target: &AgentTarget) -> miette::Result<()> {

@@ -33,7 +33,7 @@ pub(crate) enum AssembleFault {
     Lock {
         upstream: String,
         #[source]
-        source: LockFault,
+        source: Box<LockFault>,
     },
     #[error(
         "the lock of upstream `{upstream}` was pinned from `{pinned}`, but the upstream is `{configured}`"
@@ -209,8 +209,8 @@ fn lock(
             built_in.unwrap_or_default().to_owned()
         }
     };
-    let mut lock =
-        Lock::parse(&text).map_err(|source| AssembleFault::Lock { upstream: name.to_owned(), source })?;
+    let mut lock = Lock::parse(&text)
+        .map_err(|source| AssembleFault::Lock { upstream: name.to_owned(), source: Box::new(source) })?;
     if loaded.folder.is_none() {
         // The demonstration's servers listen wherever there is room; what they serve is pinned all the same.
         lock.upstream.endpoint.clone_from(&configured);

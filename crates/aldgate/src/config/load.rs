@@ -1,6 +1,7 @@
 //! Reading the file.
 
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use miette::{Diagnostic, NamedSource, SourceSpan};
 use serde::Deserialize as _;
@@ -43,7 +44,7 @@ pub(crate) enum ConfigFault {
     Value {
         message: String,
         #[source_code]
-        text: NamedSource<String>,
+        text: Arc<NamedSource<String>>,
         #[label("here")]
         span: Option<SourceSpan>,
     },
@@ -55,7 +56,7 @@ pub(crate) enum ConfigFault {
         #[help]
         help: String,
         #[source_code]
-        text: NamedSource<String>,
+        text: Arc<NamedSource<String>>,
         #[label("unknown")]
         span: SourceSpan,
     },
@@ -77,7 +78,7 @@ pub(crate) fn embedded() -> Result<Loaded, ConfigFault> {
 
 /// Reads a text.
 pub(crate) fn parse(name: &str, text: &str) -> Result<Config, ConfigFault> {
-    let source = || NamedSource::new(name, text.to_owned());
+    let source = || Arc::new(NamedSource::new(name, text.to_owned()));
     let fault = |fault: &toml::de::Error| ConfigFault::Value {
         message: fault.message().to_owned(),
         text: source(),

@@ -1,8 +1,6 @@
 //! Who decides in the demonstration: the person at the terminal, or what the command line says. Never the program by
 //! itself.
 
-use std::io::Write as _;
-
 use aldgate_agent::{AskKind, AskReply, Asker, InputAsk};
 use async_trait::async_trait;
 use serde_json::{Map, Value, json};
@@ -95,9 +93,7 @@ impl Asker for Decider<'_> {
 async fn ask() -> Option<&'static str> {
     let asked = tokio::task::spawn_blocking(|| {
         loop {
-            eprint!("   approve as the second principal? [a]pprove, [d]eny: ");
-            // The prompt is a courtesy; what counts is what is read.
-            let _ = std::io::stderr().flush();
+            prompt!("   approve as the second principal? [a]pprove, [d]eny: ");
             let mut line = String::new();
             if std::io::stdin().read_line(&mut line).ok()? == 0 {
                 return None;
@@ -105,7 +101,7 @@ async fn ask() -> Option<&'static str> {
             match line.trim() {
                 "a" | "approve" => return Some("approve"),
                 "d" | "deny" => return Some("deny"),
-                _ => eprintln!("   `a` or `d`"),
+                _ => note!("   `a` or `d`"),
             }
         }
     });

@@ -26,7 +26,8 @@ fn claims(facts: &Facts) -> Vec<&'static str> {
 fn a_claim_is_made_only_for_what_was_seen() {
     let full = claims(&all());
     assert_eq!(full.len(), 9);
-    let switched_off: [(&str, fn(&mut Facts)); 13] = [
+    type Change = fn(&mut Facts);
+    let switched_off: [(&str, Change); 13] = [
         ("agent to gateway", |facts| facts.agent_requests = 0),
         ("gateway to servers", |facts| facts.servers_over_http = false),
         ("servers closed to others", |facts| facts.refused_without_secret = None),

@@ -1,0 +1,247 @@
+//! The commands, against the built-in configuration and against a gateway that serves.
+
+use serde_json::{Value, json};
+
+use crate::running::{Serving, aldgate, json_of, run};
+
+fn contracts() -> Vec<Value> {
+    let file: Value = serde_json::from_str(aldgate_field_service::CONTRACTS).expect("JSON");
+    let servers = file["servers"].as_array().expect("servers").clone();
+    servers.iter().flat_map(|server| server["tools"].as_array().expect("tools").clone()).collect()
+}
+
+#[test]
+fn the_matrix_equals_what_the_contract_file_says() {
+    let matrix = json_of(&run(&["policy", "matrix", "--json"]));
+    let rows = matrix.as_array().expect("a list");
+    let contracts = contracts();
+    assert_eq!(rows.len(), contracts.len());
+    for contract in contracts {
+        let row = rows.iter().find(|row| row["tool"] == contract["name"]).expect("a row for each tool");
+        assert_eq!(row["implied"], contract["_implied"], "{}", contract["name"]);
+        assert_eq!(row["registry"], contract["_registry"], "{}", contract["name"]);
+    }
+}
+
+#[test]
+fn the_matrix_is_the_golden_one() {
+    let output = run(&["policy", "matrix"]);
+    expect_test::expect_file!["matrix.txt"].assert_eq(&String::from_utf8_lossy(&output.stdout));
+}
+
+#[test]
+fn the_built_in_configuration_is_good() {
+    assert!(run(&["config", "check"]).status.success());
+    let output = run(&["policy", "check"]);
+    assert!(output.status.success(), "{output:?}");
+}
+
+#[test]
+fn an_unknown_setting_names_the_nearest() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = folder.path().join("aldgate.toml");
+    std::fs::write(&path, "[gateway]\nlisen = \"127.0.0.1:1\"\n").expect("written");
+    let output = run(&["config", "check", "--config", path.to_str().expect("UTF-8")]);
+    let said = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert!(!output.status.success());
+    assert!(said.contains("gateway.lisen") && said.contains("did you mean `listen`?"), "{said}");
+}
+
+#[test]
+fn a_ruling_is_explained() {
+    let explained = json_of(&run(&[
+        "policy",
+        "explain",
+        "export_service_records",
+        "--as",
+        "agent",
+        "--json",
+        "--args",
+        r#"{"recipient": "a@b.example", "model_variant": "AC-250-S"}"#,
+    ]));
+    assert_eq!(explained["verdict"], "prohibited");
+    assert_eq!(explained["rule"], "registry.prohibited");
+    assert_eq!(explained["implied"], "prohibited");
+}
+
+#[test]
+fn a_pinned_contract_that_differs_is_told_by_exit_code() {
+    let serving = FieldService::start();
+    let folder = tempfile::tempdir().expect("a folder");
+    let config = folder.path().join("aldgate.toml");
+    std::fs::write(
+        &config,
+        format!(
+            "[upstreams.parts]\nkind = \"http\"\nurl = \"{}/parts/mcp\"\nlock = \"parts.json\"\n",
+            serving.base
+        ),
+    )
+    .expect("written");
+    let config = config.to_str().expect("UTF-8");
+    let pinned = run(&["contracts", "pin", "--config", config, "--json"]);
+    assert!(pinned.status.success(), "{pinned:?}");
+    assert_eq!(json_of(&pinned)[0]["tools"].as_array().expect("tools").len(), 3);
+    let same = run(&["contracts", "verify", "--config", config]);
+    assert_eq!(same.status.code(), Some(0), "{same:?}");
+
+    let path = folder.path().join("parts.json");
+    let lock = std::fs::read_to_string(&path).expect("a lock");
+    std::fs::write(&path, lock.replace("Read only.", "Read mostly.")).expect("written");
+    let edited = run(&["contracts", "verify", "--config", config]);
+    assert!(!edited.status.success());
+    let said = String::from_utf8_lossy(&edited.stderr).into_owned();
+    assert!(said.contains("check_availability"), "{said}");
+}
+
+/// Field-service without a gateway.
+pub(crate) struct FieldService {
+    child: std::process::Child,
+    pub(crate) base: String,
+}
+
+impl FieldService {
+    pub(crate) fn start() -> Self {
+        use std::io::BufRead as _;
+        let mut child = aldgate()
+            .args(["serve", "field-service", "--tickets", "150", "--listen", "127.0.0.1:0"])
+            .stderr(std::process::Stdio::piped())
+            .spawn()
+            .expect("the binary starts");
+        let said = std::io::BufReader::new(child.stderr.take().expect("its messages"));
+        let first =
+            said.lines().map_while(Result::ok).find(|line| line.starts_with("http://")).expect("an address");
+        Self { child, base: first.trim_end_matches("/tickets/mcp").to_owned() }
+    }
+}
+
+impl Drop for FieldService {
+    fn drop(&mut self) {
+        // A process that has ended already cannot be killed; that is fine.
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+#[test]
+fn tools_are_shown_with_what_they_say_and_what_the_host_says() {
+    let serving = Serving::start(&["--no-run"]);
+    let shown = serving.run_as(&serving.agent, &["tools", "show", "post_ticket_update"]);
+    expect_test::expect_file!["tools-show.txt"].assert_eq(&String::from_utf8_lossy(&shown.stdout));
+
+    let order = json_of(&serving.run_as(&serving.agent, &["tools", "show", "raise_parts_order", "--json"]));
+    assert_eq!(order["implied"], "prohibited");
+    assert_eq!(order["registry"], "requires_approval");
+    assert_eq!(order["host_disagrees"], true);
+
+    // What is prohibited is in nobody's list; an operator sees it, the agent does not.
+    let hidden = serving.run_as(&serving.agent, &["tools", "show", "export_service_records"]);
+    assert!(!hidden.status.success());
+    let seen =
+        json_of(&serving.run_as(&serving.approver, &["tools", "show", "export_service_records", "--json"]));
+    assert_eq!(seen["registry"], "prohibited");
+
+    let listed = json_of(&serving.run_as(&serving.agent, &["tools", "list", "--json"]));
+    let names: Vec<_> = listed.as_array().expect("tools").iter().map(|tool| tool["name"].clone()).collect();
+    let expected = [
+        "check_availability",
+        "find_part",
+        "get_ticket",
+        "post_ticket_update",
+        "raise_parts_order",
+        "search_manual",
+        "search_tickets",
+    ];
+    assert_eq!(names, expected);
+}
+
+#[test]
+fn a_call_waits_for_the_decision_that_is_made_from_another_terminal() {
+    let serving = Serving::start(&["--no-run"]);
+    let arguments = json!({"part_no": "AC250-TV-S1", "quantity": 2, "ticket_id": "SR-20031"}).to_string();
+    let mut call = aldgate()
+        .args(["call", "raise_parts_order", "--json", "--args", &arguments])
+        .env("ALDGATE_URL", &serving.url)
+        .env("ALDGATE_TOKEN", &serving.agent)
+        .stdout(std::process::Stdio::piped())
+        .stderr(std::process::Stdio::null())
+        .spawn()
+        .expect("the binary starts");
+    let id = pending(&serving, 2);
+
+    // The agent may not decide its own call, and what it asked for is shown before the decision.
+    let own = serving.run_as(&serving.agent, &["approvals", "approve", &id]);
+    assert!(!own.status.success());
+    let shown = json_of(&serving.run_as(&serving.approver, &["approvals", "show", &id, "--json"]));
+    assert_eq!(shown["arguments"]["quantity"], 2);
+    assert!(call.try_wait().expect("a state").is_none(), "the call went on without a decision");
+
+    let decided =
+        serving.run_as(&serving.approver, &["approvals", "approve", &id, "--note", "two, please", "--json"]);
+    assert_eq!(json_of(&decided)["state"], "approved");
+    let output = call.wait_with_output().expect("it ends");
+    let answer = json_of(&output);
+    assert_eq!(answer["isError"], false, "{answer}");
+    assert_eq!(answer["structuredContent"]["quantity"], 2);
+
+    let call = answer["call"].as_str().expect("a call id").to_owned();
+    let rows = json_of(&serving.run_as(&serving.approver, &["audit", "show", &call, "--json"]));
+    let kinds: Vec<_> =
+        rows["rows"].as_array().expect("rows").iter().map(|row| row["kind"].clone()).collect();
+    assert!(kinds.contains(&json!("intent")) && kinds.contains(&json!("outcome")), "{kinds:?}");
+    let twice = serving.run_as(&serving.approver, &["approvals", "deny", &id]);
+    assert!(String::from_utf8_lossy(&twice.stderr).contains("redeemed"), "{twice:?}");
+}
+
+/// The approval that waits with this quantity.
+fn pending(serving: &Serving, quantity: u64) -> String {
+    for _ in 0..600 {
+        let found = json_of(&serving.run_as(&serving.approver, &["approvals", "list", "--json"]));
+        let approvals = found["approvals"].as_array().expect("approvals").clone();
+        if let Some(one) = approvals.iter().find(|one| one["arguments"]["quantity"] == quantity) {
+            return one["id"].as_str().expect("an id").to_owned();
+        }
+        std::thread::sleep(std::time::Duration::from_millis(50));
+    }
+    panic!("no approval was asked for");
+}
+
+#[test]
+fn status_needs_a_principal_that_may_operate() {
+    let serving = Serving::start(&["--no-run"]);
+    let status = json_of(&serving.run_as(&serving.approver, &["status", "--json"]));
+    assert_eq!(status["upstreams"].as_array().expect("upstreams").len(), 3);
+    assert!(!serving.run_as(&serving.agent, &["status"]).status.success());
+    assert!(!serving.run_as("nobody", &["status"]).status.success());
+    assert!(!serving.run_as(&serving.agent, &["audit", "list"]).status.success());
+}
+
+#[test]
+fn the_agent_works_another_ticket_from_the_command_line() {
+    let serving = Serving::start(&["--no-run"]);
+    let output = serving.run_as(&serving.agent, &["agent", "run", "work ticket SR-00000"]);
+    let said = String::from_utf8_lossy(&output.stdout).into_owned();
+    assert!(said.contains("get_ticket"), "{said}");
+}
+
+#[test]
+fn without_a_gateway_the_error_says_what_to_do() {
+    let output = run(&["status", "--admin", "http://127.0.0.1:1"]);
+    let said = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert!(!output.status.success());
+    assert!(said.contains("no gateway answers") && said.contains("aldgate demo"), "{said}");
+}
+
+#[test]
+fn output_that_nobody_reads_is_no_failure() {
+    use std::io::Read as _;
+    let mut child = aldgate()
+        .args(["config", "schema"])
+        .stdout(std::process::Stdio::piped())
+        .stderr(std::process::Stdio::piped())
+        .spawn()
+        .expect("the binary starts");
+    drop(child.stdout.take());
+    let mut said = String::new();
+    child.stderr.take().expect("messages").read_to_string(&mut said).expect("UTF-8");
+    assert!(child.wait().expect("it ends").success(), "{said}");
+}

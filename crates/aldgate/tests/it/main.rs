@@ -1,0 +1,15 @@
+//! The binary from outside: the demonstration, real clients, and the commands.
+#![expect(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    clippy::indexing_slicing,
+    reason = "a test fails by panicking"
+)]
+
+mod clients;
+mod commands;
+mod demo;
+mod dev;
+mod durable;
+mod running;

@@ -1,0 +1,141 @@
+//! Programs that run while a test goes on, and what they say.
+
+use std::io::{BufRead as _, BufReader};
+use std::process::{Child, ChildStdout, Command, Output, Stdio};
+
+use serde_json::Value;
+
+/// The binary.
+pub(crate) fn aldgate() -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_aldgate"));
+    command.current_dir(root()).stdin(Stdio::null());
+    for variable in ["ALDGATE_URL", "ALDGATE_ADMIN_URL", "ALDGATE_TOKEN", "ALDGATE_LOG"] {
+        command.env_remove(variable);
+    }
+    command
+}
+
+/// The root of the repository.
+pub(crate) fn root() -> &'static str {
+    concat!(env!("CARGO_MANIFEST_DIR"), "/../..")
+}
+
+/// Runs the binary to its end.
+pub(crate) fn run(arguments: &[&str]) -> Output {
+    aldgate().args(arguments).output().expect("the binary runs")
+}
+
+/// What a run printed, as JSON.
+pub(crate) fn json_of(output: &Output) -> Value {
+    serde_json::from_slice(&output.stdout).unwrap_or_else(|fault| panic!("not JSON ({fault}): {output:?}"))
+}
+
+/// The events of a run that printed one JSON object a line.
+pub(crate) fn events_of(output: &Output) -> Vec<Value> {
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    let text = std::str::from_utf8(&output.stdout).expect("UTF-8");
+    text.lines().map(|line| serde_json::from_str(line).expect("a JSON object a line")).collect()
+}
+
+/// The events of one name.
+pub(crate) fn named<'a>(events: &'a [Value], name: &str) -> Vec<&'a Value> {
+    events.iter().filter(|event| event["event"] == name).collect()
+}
+
+/// A demonstration that goes on serving; ended when it is dropped.
+pub(crate) struct Serving {
+    child: Child,
+    lines: BufReader<ChildStdout>,
+    pub(crate) url: String,
+    pub(crate) admin: String,
+    pub(crate) agent: String,
+    pub(crate) approver: String,
+    pub(crate) events: Vec<Value>,
+}
+
+impl Serving {
+    /// Starts a demonstration and waits until it serves.
+    pub(crate) fn start(more: &[&str]) -> Self {
+        let mut child = aldgate()
+            .args([
+                "demo",
+                "--json",
+                "--tickets",
+                "400",
+                "--listen",
+                "127.0.0.1:0",
+                "--admin-listen",
+                "127.0.0.1:0",
+            ])
+            .args(more)
+            .stdout(Stdio::piped())
+            .stderr(Stdio::inherit())
+            .spawn()
+            .expect("the binary starts");
+        let mut lines = BufReader::new(child.stdout.take().expect("its output"));
+        let mut events: Vec<Value> = Vec::new();
+        loop {
+            let mut line = String::new();
+            assert_ne!(lines.read_line(&mut line).expect("a line"), 0, "ended before it served: {events:?}");
+            let event: Value = serde_json::from_str(&line).expect("a JSON object a line");
+            let serves = event["event"] == "serving";
+            events.push(event);
+            if serves {
+                break;
+            }
+        }
+        let stage = named(&events, "stage")[0].clone();
+        let word = |key: &str| stage[key].as_str().expect("a word").to_owned();
+        Self {
+            url: word("url"),
+            admin: word("admin"),
+            agent: word("agent_token"),
+            approver: word("approver_token"),
+            events,
+            child,
+            lines,
+        }
+    }
+
+    /// Runs a command of the binary against this gateway.
+    pub(crate) fn run_as(&self, token: &str, arguments: &[&str]) -> Output {
+        aldgate()
+            .args(arguments)
+            .env("ALDGATE_URL", &self.url)
+            .env("ALDGATE_ADMIN_URL", &self.admin)
+            .env("ALDGATE_TOKEN", token)
+            .output()
+            .expect("the binary runs")
+    }
+
+    /// Rows of evidence.
+    pub(crate) fn rows(&self, kind: &str, tool: &str) -> Vec<Value> {
+        let output = self.run_as(
+            &self.approver,
+            &["audit", "list", "--json", "--limit", "500", "--kind", kind, "--tool", tool],
+        );
+        json_of(&output)["rows"].as_array().expect("rows").clone()
+    }
+
+    /// The process.
+    pub(crate) fn id(&self) -> u32 {
+        self.child.id()
+    }
+
+    /// Ends the process as a person at a terminal does, and returns how it ended.
+    pub(crate) fn interrupt(mut self) -> std::process::ExitStatus {
+        let sent = Command::new("kill").args(["-INT", &self.child.id().to_string()]).status().expect("kill");
+        assert!(sent.success());
+        let mut rest = String::new();
+        std::io::Read::read_to_string(&mut self.lines, &mut rest).expect("the rest");
+        self.child.wait().expect("it ends")
+    }
+}
+
+impl Drop for Serving {
+    fn drop(&mut self) {
+        // A process that has ended already cannot be killed; that is fine.
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
