@@ -44,10 +44,10 @@ pub(crate) async fn ready(gate: &Gate, trail: &mut Trail, ruled: Ruled) -> Resul
         (Verdict::Prohibited, _) => {
             Err(Refusal::prohibited(ruled.ruling.code().unwrap_or("AG-PROHIBITED"), ruled.ruling.rule()))
         }
-        (Verdict::Automatic, _) | (Verdict::RequiresApproval, Progress::Round { approved: true, .. }) => {
+        (Verdict::Automatic, _) | (Verdict::RequiresApproval, Progress::Round { approval: Some(_), .. }) => {
             Ok(Ready { ruled, approval: None })
         }
-        (Verdict::RequiresApproval, Progress::Round { approved: false, .. }) => Err(Refusal::state(
+        (Verdict::RequiresApproval, Progress::Round { approval: None, .. }) => Err(Refusal::state(
             "this call needs an approval now, which it did not need when it began; start it anew without the request state",
         )),
         (Verdict::RequiresApproval, Progress::Fresh) => {

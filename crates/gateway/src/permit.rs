@@ -34,6 +34,8 @@ pub(crate) struct Spent {
     pub(crate) digest: String,
     pub(crate) upstream_state: Option<String>,
     pub(crate) responses: Option<Box<RawValue>>,
+    /// The approval that was redeemed for this call, in this round or an earlier one.
+    pub(crate) approval: Option<String>,
     /// The decision that it rests on, where one was redeemed in this round.
     pub(crate) decision: Option<Decision>,
     pub(crate) meta: RequestMeta,
@@ -53,7 +55,7 @@ impl Permit {
     pub(crate) fn next_round(ruled: Ruled, _recorded: Intent) -> Result<Self, Refusal> {
         match (ruled.ruling.verdict(), &ruled.call.progress) {
             (Verdict::Automatic, Progress::Round { .. })
-            | (Verdict::RequiresApproval, Progress::Round { approved: true, .. }) => Ok(Self::of(ruled)),
+            | (Verdict::RequiresApproval, Progress::Round { approval: Some(_), .. }) => Ok(Self::of(ruled)),
             _ => Err(Refusal::host("AG-INTERNAL", "a permit was asked for without a ruling that gives one")),
         }
     }
@@ -63,15 +65,16 @@ impl Permit {
     pub(crate) fn redeemed(ruled: Ruled, redeemed: &Redeemed, approved: Option<Box<RawValue>>) -> Self {
         let mut permit = Self::of(ruled);
         permit.spent.arguments = approved;
+        permit.spent.approval = Some(redeemed.approval().to_owned());
         permit.spent.decision = Some(redeemed.decision().clone());
         permit
     }
 
     fn of(ruled: Ruled) -> Self {
         let call = *ruled.call;
-        let (upstream_state, responses) = match call.progress {
-            Progress::Round { upstream_state, responses, .. } => (upstream_state, responses),
-            Progress::Fresh | Progress::Waiting { .. } => (None, None),
+        let (upstream_state, responses, approval) = match call.progress {
+            Progress::Round { upstream_state, responses, approval } => (upstream_state, responses, approval),
+            Progress::Fresh | Progress::Waiting { .. } => (None, None, None),
         };
         let spent = Spent {
             tool: call.tool,
@@ -80,6 +83,7 @@ impl Permit {
             digest: call.arguments,
             upstream_state,
             responses,
+            approval,
             decision: None,
             meta: call.request.meta,
             params: call.params,

@@ -58,8 +58,8 @@ pub(crate) enum Progress {
         upstream_state: Option<String>,
         /// The answers, valid under the schemas that were asked with.
         responses: Option<Box<RawValue>>,
-        /// Whether an approval was redeemed for this call.
-        approved: bool,
+        /// The approval that was redeemed for this call.
+        approval: Option<String>,
     },
 }
 
@@ -157,7 +157,7 @@ fn progress(
             trail.round = round;
             trail.approval.clone_from(&approval);
             let responses = checked_responses(&asked, responses)?;
-            Ok(Progress::Round { upstream_state, responses, approved: approval.is_some() })
+            Ok(Progress::Round { upstream_state, responses, approval })
         }
     }
 }

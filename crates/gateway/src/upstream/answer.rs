@@ -9,15 +9,10 @@ use sha2::{Digest as _, Sha256};
 
 use super::dispatch::Fault;
 use crate::permit::Spent;
-use crate::trail::Trail;
 
 /// The answer to what the upstream asks, where the registry has one for it: only under an approval that was redeemed for
 /// this very call, and only to the one form that the registry pins, alone.
-pub(super) fn own_answer(
-    trail: &Trail,
-    spent: &Spent,
-    view: &ResultView,
-) -> Option<Result<Box<RawValue>, Fault>> {
+pub(super) fn own_answer(spent: &Spent, view: &ResultView) -> Option<Result<Box<RawValue>, Fault>> {
     let decision = spent.decision.as_ref()?;
     let answer = spent.tool.entry.answer.as_ref()?;
     let asked = elicitation::requests(view.input_requests.as_deref()?).ok()?;
@@ -31,7 +26,7 @@ pub(super) fn own_answer(
     let content = answer.content(Substitutes {
         approver_name: &decision.by.name,
         approval_note: &decision.note,
-        approval_id: trail.approval.as_deref().unwrap_or_default(),
+        approval_id: spent.approval.as_deref().unwrap_or_default(),
     });
     let responses = json!({ key.as_str(): { "action": "accept", "content": content } });
     Some(to_raw_value(&responses).map_err(Fault::Own))

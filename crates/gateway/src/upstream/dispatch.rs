@@ -56,7 +56,7 @@ impl Gate {
         *sent = true;
         let result = match first {
             Answer::Result(view) if view.kind == ResultKind::InputRequired => {
-                match answer::own_answer(trail, spent, &view) {
+                match answer::own_answer(spent, &view) {
                     Some(responses) => {
                         let state = view.request_state.as_deref();
                         self.send(trail, spent, Some((responses?.as_ref(), state))).await?

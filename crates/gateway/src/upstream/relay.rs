@@ -101,7 +101,7 @@ fn sealed(
             upstream: spent.tool.source.upstream.name().to_owned(),
             upstream_state: view.request_state.clone(),
             asked,
-            approval: trail.approval.clone(),
+            approval: spent.approval.clone(),
         },
     };
     let nonce = clock::random().map_err(|_| invalid("no random source"))?;
