@@ -51,6 +51,8 @@ pub(crate) struct LiveList {
     pub(crate) tools: Vec<(String, Box<RawValue>)>,
     /// Elements that could not be read, in words.
     pub(crate) unreadable: Vec<String>,
+    /// Those of them that have a name, with why they could not be read.
+    pub(crate) refused: BTreeMap<String, String>,
     /// `serverInfo.name`, as the upstream says it.
     pub(crate) server: Option<String>,
 }
@@ -99,13 +101,14 @@ pub(crate) async fn live_list(upstream: &Upstream, bounds: &Bounds) -> Result<Li
     let odd = |found: String| LiveFault::Answer { upstream: upstream.name().to_owned(), found };
     let discovered = upstream.fetch(HostFetch::identity(), bounds).await.map_err(exchange)?;
     let server = discovered.result().map_err(odd)?.server_name();
-    let mut live = LiveList { tools: Vec::new(), unreadable: Vec::new(), server };
+    let mut live = LiveList { tools: Vec::new(), unreadable: Vec::new(), refused: BTreeMap::new(), server };
     let mut cursor = None;
     for _ in 0..MAX_PAGES {
         let answer = upstream.fetch(HostFetch::tools(cursor), bounds).await.map_err(exchange)?;
         let page = answer.tools().map_err(odd)?;
         live.tools.extend(page.tools);
         live.unreadable.extend(page.unreadable);
+        live.refused.extend(page.refused);
         if live.tools.len() + live.unreadable.len() > MAX_TOOLS {
             break;
         }
@@ -118,10 +121,15 @@ pub(crate) async fn live_list(upstream: &Upstream, bounds: &Bounds) -> Result<Li
 }
 
 impl Source {
-    /// Compares the live list with the lock now. One comparison at a time; a failed one keeps what was found before.
+    /// Compares the live list with the lock now. One comparison at a time, and who waited for one takes its result; a
+    /// failed one keeps what was found before.
     pub(crate) async fn verify(&self, bounds: &Bounds) {
+        let seen = self.standing.load_full();
         let _one = self.verifying.lock().await;
         let before = self.standing.load_full();
+        if !Arc::ptr_eq(&seen, &before) {
+            return;
+        }
         let standing = match live_list(&self.upstream, bounds).await {
             Ok(live) => Standing {
                 compared_at: Some(clock::now()),
@@ -179,6 +187,10 @@ fn differences(source: &Source, live: &LiveList) -> BTreeMap<String, String> {
                 changed.insert(tool, format!("cannot be read: {why}"));
             }
         }
+    }
+    // A second definition under a pinned name, or one that cannot be read, leaves open which one a call would meet.
+    for (tool, why) in live.refused.iter().filter(|(tool, _)| source.lock.tools.contains_key(*tool)) {
+        changed.insert(tool.clone(), format!("cannot be read: {why}"));
     }
     changed
 }

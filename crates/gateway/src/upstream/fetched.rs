@@ -15,6 +15,7 @@ pub(crate) struct FetchedResult<'a>(&'a ResultView);
 pub(crate) struct LivePage {
     pub(crate) tools: Vec<(String, Box<RawValue>)>,
     pub(crate) unreadable: Vec<String>,
+    pub(crate) refused: Vec<(String, String)>,
     pub(crate) next_cursor: Option<String>,
 }
 
@@ -40,13 +41,18 @@ impl Fetched {
     pub(crate) fn tools(&self) -> Result<LivePage, String> {
         let result = self.result()?;
         let page = read_tools(result.0.raw()).map_err(|fault| fault.to_string())?;
-        let unreadable = page.refused.into_iter().map(|refused| {
-            let name = refused.name.unwrap_or_else(|| format!("number {}", refused.index));
+        let unreadable = page.refused.iter().map(|refused| {
+            let name = refused.name.clone().unwrap_or_else(|| format!("number {}", refused.index));
             format!("{name}: {}", refused.fault)
         });
+        let named = page
+            .refused
+            .iter()
+            .filter_map(|refused| Some((refused.name.clone()?, refused.fault.to_string())));
         Ok(LivePage {
             tools: page.tools.into_iter().map(|tool| (tool.name, tool.raw)).collect(),
             unreadable: unreadable.collect(),
+            refused: named.collect(),
             next_cursor: page.next_cursor,
         })
     }
