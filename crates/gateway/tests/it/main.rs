@@ -2,6 +2,9 @@
 #![expect(clippy::unwrap_used, clippy::panic, clippy::indexing_slicing, reason = "tests fail by panicking")]
 
 mod approvals;
+mod contracts;
 mod fake;
 mod journey;
+mod permits;
+mod rounds;
 mod world;

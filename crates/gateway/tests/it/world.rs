@@ -132,8 +132,7 @@ impl World {
     async fn run(&mut self, change: impl FnOnce(&mut Config)) {
         let mut config = self.config();
         change(&mut config);
-        let store = Store::open(self.folder.path()).await.unwrap();
-        self.running = Some(serve(config, store).await);
+        self.running = Some(serve(parts(config, self.folder.path()).await).await);
     }
 
     /// Calls whose outcome nobody knew when the gateway started.
@@ -220,17 +219,21 @@ pub(crate) fn told(row: &Value) -> String {
     members.join(" ")
 }
 
-/// Starts a gateway on free ports.
-async fn serve(config: Config, store: Store) -> Running {
-    let parts = Parts {
+/// What a gateway with this configuration and a store in this folder is made of.
+pub(crate) async fn parts(config: Config, folder: &std::path::Path) -> Parts {
+    Parts {
         registry: fake::registry(&config.entries),
         policies: PolicySet::parse(&[("test.cedar".to_owned(), config.policy)]).unwrap(),
         settings: config.settings,
         upstreams: config.upstreams,
         identity: Arc::new(principals()),
-        store,
+        store: Store::open(folder).await.unwrap(),
         seal: SealKey::derive(&[7; 32]).unwrap(),
-    };
+    }
+}
+
+/// Starts a gateway on free ports.
+async fn serve(parts: Parts) -> Running {
     let (gateway, recovered) = Gateway::start(parts).await.unwrap();
     let agents = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let admin = TcpListener::bind("127.0.0.1:0").await.unwrap();

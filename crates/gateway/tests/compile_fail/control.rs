@@ -1,0 +1,10 @@
+//! What is allowed: one permit, passed on and used once. It shows that the other cases fail for their own reason.
+use aldgate_gateway::{Gate, HostFetch, Outcome, Permit, Trail};
+
+pub async fn once(gate: &Gate, trail: &Trail, permit: Permit) -> Outcome {
+    gate.dispatch(trail, permit).await
+}
+
+pub fn pass_on(fetch: HostFetch) -> HostFetch {
+    fetch
+}

@@ -1,0 +1,6 @@
+//! expect: E0624
+use aldgate_gateway::HostFetch;
+
+pub fn make() -> HostFetch {
+    HostFetch::tools(None)
+}

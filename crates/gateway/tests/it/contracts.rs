@@ -1,0 +1,249 @@
+//! Live contracts against the lock.
+
+use std::time::Duration;
+
+use aldgate_authority::Authority;
+use aldgate_gateway::settings::Pins;
+use aldgate_gateway::{Gateway, StartFault};
+use aldgate_testkit::{Behaviour, Call};
+use serde_json::Value;
+
+use crate::fake;
+use crate::world::{World, code, eventually, http, rpc, settings_of, text};
+
+const LOOK: &str = r#"{"text":"t"}"#;
+
+async fn listed(world: &World) -> Vec<String> {
+    let result = world.send(&Call::method("tools/list")).await.result().unwrap();
+    result["tools"].as_array().unwrap().iter().map(|tool| tool["name"].as_str().unwrap().to_owned()).collect()
+}
+
+/// What the gateway has found to differ, once it has looked.
+async fn changed(world: &World, upstream: usize) -> Value {
+    eventually("a comparison", async || {
+        let status = world.look("/v1/status").await;
+        let upstream = &status["upstreams"][upstream];
+        upstream["compared_at"].is_string().then(|| upstream["changed"].clone())
+    })
+    .await
+}
+
+/// The fake's definitions with this one in the place of `look`.
+fn with_look(definition: &str) -> Vec<String> {
+    let others = fake::TOOLS.iter().filter(|(name, _)| *name != "look").map(|(_, text)| (*text).to_owned());
+    others.chain([definition.to_owned()]).collect()
+}
+
+async fn start_with_look(definition: &str) -> World {
+    let mut world = World::plain().await;
+    let definitions = with_look(definition);
+    world.up.lists(&definitions.iter().map(String::as_str).collect::<Vec<_>>()).unwrap();
+    world.restart(|_| {}).await;
+    world
+}
+
+#[tokio::test]
+async fn a_changed_tool_is_refused_and_the_others_are_served() {
+    for changed_definition in [
+        fake::LOOK.replace("closely", "very closely"),
+        fake::LOOK.replace("\"text\":{\"type\":\"string\"}", "\"text\":{}"),
+        fake::LOOK.replace("\"readOnlyHint\":true", "\"readOnlyHint\":false"),
+        fake::LOOK.replace("\"x-odd\" : 1.50", "\"x-odd\" : 1.51"),
+        fake::LOOK.replace("\"title\":\"Look\"", "\"title\":\"Look\",\"icons\":[]"),
+    ] {
+        assert_ne!(changed_definition, fake::LOOK);
+        let world = start_with_look(&changed_definition).await;
+        let reply = world.call("look", LOOK).await;
+        let told = (reply.status, rpc(&reply), code(&reply));
+        assert_eq!(
+            told,
+            (200, 7409, "AG-CONTRACT-CHANGED".to_owned()),
+            "{changed_definition}: {}",
+            reply.text()
+        );
+        assert_eq!(world.up.calls("look").len(), 0);
+        assert_eq!(listed(&world).await, ["measure", "note", "order", "region", "reorder", "ship"]);
+        assert_eq!(text(&world.call("note", LOOK).await), "done", "the others go on");
+        assert_eq!(world.story().await[0], "refusal automatic - AG-CONTRACT-CHANGED");
+    }
+}
+
+#[tokio::test]
+async fn a_refusal_names_the_member_that_changed() {
+    let world = start_with_look(&fake::LOOK.replace("closely", "very closely")).await;
+    let reply = world.call("look", LOOK).await;
+    assert!(text(&reply).contains("changed: description"), "{}", text(&reply));
+    assert_eq!(changed(&world, 0).await["look"], "changed: description");
+}
+
+#[tokio::test]
+async fn the_same_definition_in_other_bytes_is_the_same() {
+    let value: Value = serde_json::from_str(fake::LOOK).unwrap();
+    let world = start_with_look(&serde_json::to_string_pretty(&value).unwrap()).await;
+    assert_eq!(text(&world.call("look", LOOK).await), "done");
+    assert!(listed(&world).await.contains(&"look".to_owned()));
+}
+
+#[tokio::test]
+async fn a_tool_that_is_gone_or_listed_twice_or_forged_is_refused() {
+    let forged =
+        fake::LOOK.replace("\"vendor/key\":[1]", "\"vendor/key\":[1],\"io.github.aldgate/contract\":{}");
+    for (what, definition) in [("gone", None), ("twice", Some(fake::LOOK)), ("forged", Some(forged.as_str()))]
+    {
+        let mut world = World::plain().await;
+        let mut definitions: Vec<&str> = fake::TOOLS[1..].iter().map(|(_, text)| *text).collect();
+        definitions.extend(definition);
+        if what == "twice" {
+            definitions.push(fake::LOOK);
+        }
+        world.up.lists(&definitions).unwrap();
+        world.restart(|_| {}).await;
+        assert_eq!(code(&world.call("look", LOOK).await), "AG-CONTRACT-CHANGED", "{what}");
+        assert_eq!(text(&world.call("note", LOOK).await), "done", "{what}");
+    }
+}
+
+#[tokio::test]
+async fn a_tool_that_was_never_reviewed_is_not_served() {
+    let world = World::plain().await;
+    let new = r#"{"name":"new","description":"New.","inputSchema":{"type":"object"}}"#;
+    let mut definitions: Vec<&str> = fake::TOOLS.iter().map(|(_, text)| *text).collect();
+    definitions.push(new);
+    world.up.lists(&definitions).unwrap();
+    assert_eq!(code(&world.call("new", "{}").await), "AG-TOOL-UNKNOWN");
+    assert_eq!(text(&world.call("look", LOOK).await), "done");
+}
+
+#[tokio::test]
+async fn a_change_at_run_time_is_found_and_so_is_its_end() {
+    let world = World::start(|config| config.up().verify_every = Duration::from_secs(1)).await;
+    assert_eq!(text(&world.call("look", LOOK).await), "done");
+    let definitions = with_look(&fake::LOOK.replace("closely", "very closely"));
+    world.up.lists(&definitions.iter().map(String::as_str).collect::<Vec<_>>()).unwrap();
+    eventually("the change being found", async || {
+        (!listed(&world).await.contains(&"look".to_owned())).then_some(())
+    })
+    .await;
+    assert_eq!(code(&world.call("look", LOOK).await), "AG-CONTRACT-CHANGED");
+    world.up.lists(&fake::TOOLS.map(|(_, definition)| definition)).unwrap();
+    eventually("its end being found", async || {
+        listed(&world).await.contains(&"look".to_owned()).then_some(())
+    })
+    .await;
+    assert_eq!(text(&world.call("look", LOOK).await), "done");
+}
+
+#[tokio::test]
+async fn a_server_by_another_name_is_another_server() {
+    let mut world = World::plain().await;
+    world.up.is_called("impostor");
+    world.restart(|_| {}).await;
+    for tool in ["look", "note"] {
+        let reply = world.call(tool, LOOK).await;
+        assert_eq!(code(&reply), "AG-CONTRACT-CHANGED", "{tool}");
+        assert!(text(&reply).contains("calls itself `impostor`"), "{}", text(&reply));
+    }
+    assert_eq!(listed(&world).await, Vec::<String>::new());
+}
+
+#[tokio::test]
+async fn an_upstream_that_is_down_stays_listed_and_its_calls_say_why() {
+    let world = World::start(|config| {
+        config.upstreams.push(settings_of("down", "down_", http("http://127.0.0.1:1/mcp")));
+        let entries = fake::entries("down");
+        config.entries.extend(entries);
+    })
+    .await;
+    let names = listed(&world).await;
+    assert!(names.contains(&"down_look".to_owned()) && names.contains(&"look".to_owned()), "{names:?}");
+    for tool in ["down_look", "down_note"] {
+        let reply = world.call(tool, LOOK).await;
+        let told = (reply.status, rpc(&reply), code(&reply));
+        assert_eq!(told, (200, 7502, "AG-UPSTREAM-UNREACHABLE".to_owned()), "{tool}");
+        assert!(
+            text(&reply).contains("upstream `down` could not be asked for its contracts"),
+            "{}",
+            text(&reply)
+        );
+    }
+    assert_eq!(text(&world.call("look", LOOK).await), "done", "the others are served");
+    let status = world.look("/v1/status").await;
+    let why = status["upstreams"][1]["unreachable"].as_str().unwrap();
+    assert!(why.contains("no connection to the upstream"), "{why}");
+}
+
+#[tokio::test]
+async fn an_upstream_that_comes_up_later_is_served_then() {
+    let world = World::plain().await;
+    world.up.lists_by(Some(Behaviour::status(503)));
+    let mut world = world;
+    world.restart(|_| {}).await;
+    assert_eq!(code(&world.call("look", LOOK).await), "AG-UPSTREAM-UNREACHABLE");
+    assert_eq!(world.up.calls("look").len(), 0);
+    world.up.lists_by(None);
+    assert_eq!(text(&world.call("look", LOOK).await), "done", "the next call asks again");
+}
+
+#[tokio::test]
+async fn waiting_for_a_silent_upstream_is_shared() {
+    let mut world = World::plain().await;
+    world.up.lists_by(Some(Behaviour::Hang));
+    let limit = Duration::from_secs(2);
+    world.restart(|config| config.settings.bounds.call_timeout = limit).await;
+    let begun = std::time::Instant::now();
+    let replies = futures::future::join_all((0..10).map(|_| world.call("look", LOOK))).await;
+    assert!(replies.iter().all(|reply| code(reply) == "AG-UPSTREAM-UNREACHABLE"));
+    assert!(begun.elapsed() < limit * 5, "ten calls waited one after another: {:?}", begun.elapsed());
+}
+
+#[tokio::test]
+async fn locks_and_registry_must_fit_together() {
+    let world = World::plain().await;
+    let start = async |change: fn(&mut crate::world::Config)| {
+        let mut config = world.config();
+        change(&mut config);
+        Gateway::start(crate::world::parts(config, tempfile::tempdir().unwrap().path()).await)
+            .await
+            .map(|_| ())
+    };
+    let same = start(|config| {
+        let other = settings_of("other", "", http("http://127.0.0.1:1/mcp"));
+        config.upstreams.push(other);
+        config.entries.extend(fake::entries("other"));
+    })
+    .await;
+    let Err(StartFault::Catalog(fault)) = same else { panic!("{same:?}") };
+    assert!(fault.to_string().contains("`up/") && fault.to_string().contains("`other/"), "{fault}");
+    let missing = start(|config| {
+        config.entries.push(("up/absent".to_owned(), aldgate_authority::Entry::of(Authority::Automatic)));
+    })
+    .await;
+    let Err(StartFault::Catalog(fault)) = missing else { panic!("{missing:?}") };
+    assert!(fault.to_string().contains("`up/absent`, which no lock holds"), "{fault}");
+}
+
+#[tokio::test]
+async fn names_are_the_hosts_and_the_upstream_gets_its_own() {
+    let world = World::start(|config| {
+        config.up().prefix = "shop_".to_owned();
+        config.entry("note").expose_as = Some("write".to_owned());
+    })
+    .await;
+    let names = listed(&world).await;
+    assert!(names.contains(&"shop_look".to_owned()) && names.contains(&"write".to_owned()), "{names:?}");
+    assert_eq!(text(&world.call("shop_look", LOOK).await), "done");
+    assert_eq!(text(&world.call("write", LOOK).await), "done");
+    assert_eq!(code(&world.call("look", LOOK).await), "AG-TOOL-UNKNOWN");
+    assert_eq!((world.up.calls("look").len(), world.up.calls("note").len()), (1, 1));
+    assert_eq!(world.up.calls("look")[0].header("mcp-name"), "look");
+    assert_eq!(world.rows().await[1]["tool"], "up/look", "evidence keys a tool by its upstream");
+}
+
+#[tokio::test]
+async fn what_is_served_on_first_use_is_pinned_for_the_run() {
+    let mut world = World::plain().await;
+    world.restart(|config| config.up().pins = Pins::FirstUse).await;
+    assert_eq!(text(&world.call("look", LOOK).await), "done");
+    let contract = &world.look("/v1/tools/look").await["_meta"]["io.github.aldgate/contract"]["digest"];
+    assert_eq!(contract.as_str().unwrap(), fake::lock("up").tools["look"].digest.to_string());
+}
