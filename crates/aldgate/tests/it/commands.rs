@@ -216,11 +216,23 @@ fn status_needs_a_principal_that_may_operate() {
 }
 
 #[test]
-fn the_agent_works_another_ticket_from_the_command_line() {
+fn the_agent_works_the_ticket_from_the_command_line_and_waits_for_the_person() {
     let serving = Serving::start(&["--no-run"]);
-    let output = serving.run_as(&serving.agent, &["agent", "run", "work ticket SR-00000"]);
-    let said = String::from_utf8_lossy(&output.stdout).into_owned();
-    assert!(said.contains("get_ticket"), "{said}");
+    let agent = aldgate()
+        .args(["agent", "run", "work ticket SR-20031", "--json"])
+        .env("ALDGATE_URL", &serving.url)
+        .env("ALDGATE_TOKEN", &serving.agent)
+        .stdout(std::process::Stdio::piped())
+        .stderr(std::process::Stdio::null())
+        .spawn()
+        .expect("the binary starts");
+    let id = pending(&serving, 1);
+    assert!(serving.run_as(&serving.approver, &["approvals", "approve", &id]).status.success());
+    let events = crate::running::events_of(&agent.wait_with_output().expect("it ends"));
+    let results = crate::running::named(&events, "result");
+    let ordered = results.iter().find(|event| event["tool"] == "raise_parts_order").expect("an order");
+    assert_eq!(ordered["is_error"], false, "{ordered}");
+    assert_eq!(serving.rows("outcome", "parts/raise_parts_order").len(), 1);
 }
 
 #[test]

@@ -37,11 +37,16 @@ fn errors(case: &Path) -> Vec<String> {
     let said = String::from_utf8(output.stderr).unwrap();
     let messages = said.lines().map(|line| serde_json::from_str::<serde_json::Value>(line).unwrap());
     let errors = messages.filter(|message| message["level"] == "error").filter_map(|message| {
-        let text = message["message"].as_str().unwrap_or_default().to_owned();
-        let summary = text.starts_with("aborting due to");
-        (!summary).then(|| message["code"]["code"].as_str().map_or(text, str::to_owned))
+        // Beside an error with a code stand remarks without one: that a type is private, and how many errors there were.
+        let code = message["code"]["code"].as_str().map(str::to_owned);
+        code.or_else(|| (!said_beside(&message)).then(|| message["message"].to_string()))
     });
     errors.collect()
+}
+
+fn said_beside(message: &serde_json::Value) -> bool {
+    let text = message["message"].as_str().unwrap_or_default();
+    text.starts_with("aborting due to") || text.ends_with("is private")
 }
 
 #[test]
