@@ -1,6 +1,8 @@
-//! expect: E0599
+//! expect: E0277
 use aldgate_gateway::Permit;
 
-pub fn copy(permit: &Permit) -> Permit {
-    permit.clone()
+fn needs_copies<T: Clone>(_: &T) {}
+
+pub fn copy(permit: &Permit) {
+    needs_copies(permit);
 }
