@@ -1,1 +1,88 @@
+use std::collections::BTreeSet;
+use std::sync::Arc;
 
+use aldgate_approval::{CallId, Timestamp};
+use aldgate_authority::{Principal, PrincipalKind};
+use aldgate_store::{Durability, EvidenceFilter, Store};
+
+use super::{Recorder, close_open_intents};
+use crate::{Digests, Kind, Row};
+
+fn row(kind: Kind, call: u8) -> Row {
+    let principal = Principal {
+        issuer: "config".into(),
+        subject: "agent".into(),
+        tenant: "main".into(),
+        kind: PrincipalKind::Service,
+        roles: BTreeSet::new(),
+        name: "agent".into(),
+        client: "agent".into(),
+    };
+    Row::new(kind, Timestamp(7), CallId::from_random([call; 16]), principal, "tools/call")
+}
+
+async fn bodies(store: &Store) -> Vec<Row> {
+    let filter = EvidenceFilter { tenant: "main".into(), limit: 1000, ..Default::default() };
+    let rows = store.evidence(&filter).await.expect("rows");
+    rows.iter().map(|row| serde_json::from_str(&row.body).expect("a row")).collect()
+}
+
+#[tokio::test]
+async fn a_recorded_row_is_committed_together_with_what_was_queued_before_it() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let store = Arc::new(Store::open(folder.path()).await.expect("a store"));
+    let (recorder, _task) = Recorder::start(store.clone());
+    let mut seen = recorder.watch();
+    let digests = Digests::new([3; 16]);
+    recorder.queue(&row(Kind::Intent, 1), Some(&digests)).expect("queued");
+    recorder.record(&row(Kind::Outcome, 1), Some(&digests), Durability::Group).await.expect("recorded");
+    let kinds: Vec<_> = bodies(&store).await.iter().map(|row| row.kind).collect();
+    assert_eq!(kinds, [Kind::Intent, Kind::Outcome]);
+    assert_eq!(seen.recv().await.expect("a row").kind, Kind::Intent);
+    assert_eq!(seen.recv().await.expect("a row").kind, Kind::Outcome);
+}
+
+#[tokio::test]
+async fn the_last_rows_are_written_when_the_recorder_ends() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let store = Arc::new(Store::open(folder.path()).await.expect("a store"));
+    let (recorder, task) = Recorder::start(store.clone());
+    for call in 0..200 {
+        recorder.queue(&row(Kind::Answer, call), None).expect("queued");
+    }
+    drop(recorder);
+    task.await.expect("ended");
+    assert_eq!(bodies(&store).await.len(), 200);
+}
+
+#[tokio::test]
+async fn a_full_queue_is_told_at_once() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let store = Arc::new(Store::open(folder.path()).await.expect("a store"));
+    let (recorder, _task) = Recorder::start(store);
+    // The task that commits gets no turn before the queue is full: this test has one thread and does not wait.
+    let refused = (0..10_000).find_map(|_| recorder.queue(&row(Kind::Answer, 1), None).err()).expect("full");
+    assert!(matches!(refused, super::RecordFault::Full));
+}
+
+#[tokio::test]
+async fn an_intent_that_a_stopped_gateway_left_is_closed_as_unknown_once() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let store = Store::open(folder.path()).await.expect("a store");
+    let rows = [row(Kind::Intent, 1), row(Kind::Outcome, 1), row(Kind::Intent, 2)];
+    let rows: Vec<_> = rows.iter().map(|row| row.to_stored(None).expect("a row")).collect();
+    store.append(&rows, Durability::Full).await.expect("appended");
+    assert_eq!(close_open_intents(&store, Timestamp(99)).await.expect("closed"), 1);
+    assert_eq!(close_open_intents(&store, Timestamp(99)).await.expect("closed"), 0);
+    let last = bodies(&store).await.pop().expect("a row");
+    assert_eq!((last.kind, last.outcome.as_deref()), (Kind::Outcome, Some("unknown")));
+    assert_eq!(last.call, CallId::from_random([2; 16]));
+}
+
+#[test]
+fn digests_under_another_key_say_nothing_of_each_other() {
+    let (one, two) = (Digests::new([1; 16]), Digests::new([2; 16]));
+    assert_eq!(one.of(b"{}"), one.of(b"{}"));
+    assert_ne!(one.of(b"{}"), two.of(b"{}"));
+    assert_ne!(one.of(b"{}"), one.of(b"{ }"));
+}

@@ -1,0 +1,229 @@
+//! The laws of the store: redeemed once, asked once, denied for good, opened by one.
+#![expect(clippy::unwrap_used, clippy::panic, clippy::indexing_slicing, reason = "tests fail by panicking")]
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+use aldgate_approval::{ApprovalId, Binding, CallId, Decision, Record, RecordState, Timestamp, Verdict};
+use aldgate_authority::{Principal, PrincipalKind};
+use aldgate_store::{ApprovalFilter, AskOutcome, Durability, EvidenceFilter, NewRow, Store, StoreFault};
+
+fn principal(subject: &str, tenant: &str) -> Principal {
+    Principal {
+        issuer: "config".into(),
+        subject: subject.into(),
+        tenant: tenant.into(),
+        kind: PrincipalKind::Person,
+        roles: BTreeSet::new(),
+        name: subject.into(),
+        client: "cli".into(),
+    }
+}
+
+fn binding(arguments: &str) -> Binding {
+    Binding {
+        caller: principal("agent", "main"),
+        upstream: "parts http://127.0.0.1:1/mcp".into(),
+        tool: "parts/order".into(),
+        contract: "sha256:c".into(),
+        arguments: arguments.into(),
+        registry: "sha256:r".into(),
+        policy: "sha256:p".into(),
+    }
+}
+
+fn row(call: &str, kind: &'static str) -> NewRow {
+    NewRow {
+        at: 1,
+        tenant: "main".into(),
+        call: call.into(),
+        kind,
+        principal: "config#agent".into(),
+        tool: Some("parts/order".into()),
+        digest_key: Some([1; 16]),
+        body: "{}".into(),
+    }
+}
+
+async fn ask(store: &Store, number: u8, arguments: &str, now: i64) -> AskOutcome {
+    let record = Record::ask(ApprovalId::from_random([number; 16]), binding(arguments), Timestamp(now), 100);
+    store.ask(record, b"sealed", row("c", "approval_asked"), Timestamp(now)).await.unwrap()
+}
+
+async fn decide(store: &Store, record: &Record, verdict: Verdict, now: i64) -> Result<Record, StoreFault> {
+    let decision =
+        Decision { verdict, by: principal("maya", "main"), note: String::new(), at: Timestamp(now) };
+    store.decide(record, decision, 100, row("d", "approval_decided")).await
+}
+
+fn asked(outcome: AskOutcome) -> Record {
+    match outcome {
+        AskOutcome::Asked(record) => record,
+        other => panic!("not asked: {other:?}"),
+    }
+}
+
+#[tokio::test]
+async fn fifty_racing_redemptions_take_one_approval_once() {
+    let folder = tempfile::tempdir().unwrap();
+    let store = Arc::new(Store::open(folder.path()).await.unwrap());
+    let pending = asked(ask(&store, 1, "sha256:a", 10).await);
+    let approved = decide(&store, &pending, Verdict::Approve, 20).await.unwrap();
+    let racing = (0..50_u8).map(|number| {
+        let (store, approved) = (store.clone(), approved.clone());
+        tokio::spawn(async move {
+            let redemption = approved.redeem(&binding("sha256:a"), Timestamp(30)).unwrap();
+            let call = CallId::from_random([number; 16]);
+            store.redeem(redemption, &call, row(call.as_str(), "intent")).await
+        })
+    });
+    let mut won = 0;
+    for task in racing.collect::<Vec<_>>() {
+        match task.await.unwrap() {
+            Ok(redeemed) => {
+                assert_eq!(redeemed.sealed_arguments(), b"sealed");
+                won += 1;
+            }
+            Err(StoreFault::Spent { .. }) => {}
+            Err(other) => panic!("{other}"),
+        }
+    }
+    assert_eq!(won, 1);
+    let filter = EvidenceFilter {
+        tenant: "main".into(),
+        kind: Some("intent".into()),
+        limit: 100,
+        ..Default::default()
+    };
+    assert_eq!(store.evidence(&filter).await.unwrap().len(), 1, "an intent without a redemption");
+}
+
+#[tokio::test]
+async fn one_binding_has_one_open_approval() {
+    let folder = tempfile::tempdir().unwrap();
+    let store = Store::open(folder.path()).await.unwrap();
+    let first = asked(ask(&store, 1, "sha256:a", 10).await);
+    assert!(matches!(ask(&store, 2, "sha256:a", 20).await, AskOutcome::Open(open) if open.id == first.id));
+    assert!(matches!(ask(&store, 3, "sha256:b", 20).await, AskOutcome::Asked(_)), "other arguments");
+    // Once it has run out, the next one is asked for, and the old one says so.
+    let next = asked(ask(&store, 4, "sha256:a", 110).await);
+    assert_ne!(next.id, first.id);
+    let (old, _) = store.approval("main", first.id.as_str()).await.unwrap();
+    assert_eq!(old.state, RecordState::Expired);
+}
+
+#[tokio::test]
+async fn a_denial_holds_against_another_client_and_another_policy() {
+    let folder = tempfile::tempdir().unwrap();
+    let store = Store::open(folder.path()).await.unwrap();
+    let pending = asked(ask(&store, 1, "sha256:a", 10).await);
+    decide(&store, &pending, Verdict::Deny, 20).await.unwrap();
+    let mut other = binding("sha256:a");
+    other.caller.client = "another".into();
+    other.policy = "sha256:q".into();
+    other.contract = "sha256:d".into();
+    let record = Record::ask(ApprovalId::from_random([2; 16]), other, Timestamp(1_000_000), 100);
+    let outcome = store.ask(record, b"", row("c", "approval_asked"), Timestamp(1_000_000)).await.unwrap();
+    assert!(matches!(outcome, AskOutcome::Denied(denied) if denied.id == pending.id));
+}
+
+#[tokio::test]
+async fn a_decision_is_taken_once_and_its_row_with_it() {
+    let folder = tempfile::tempdir().unwrap();
+    let store = Store::open(folder.path()).await.unwrap();
+    let pending = asked(ask(&store, 1, "sha256:a", 10).await);
+    decide(&store, &pending, Verdict::Approve, 20).await.unwrap();
+    let twice = decide(&store, &pending, Verdict::Deny, 21).await;
+    assert!(matches!(twice, Err(StoreFault::Decide(_))), "{twice:?}");
+    let filter = EvidenceFilter {
+        tenant: "main".into(),
+        kind: Some("approval_decided".into()),
+        limit: 9,
+        ..Default::default()
+    };
+    assert_eq!(store.evidence(&filter).await.unwrap().len(), 1);
+}
+
+#[tokio::test]
+async fn nothing_of_another_tenant_is_read() {
+    let folder = tempfile::tempdir().unwrap();
+    let store = Store::open(folder.path()).await.unwrap();
+    let pending = asked(ask(&store, 1, "sha256:a", 10).await);
+    assert!(matches!(store.approval("other", pending.id.as_str()).await, Err(StoreFault::NoApproval { .. })));
+    let others = ApprovalFilter { tenant: "other".into(), state: None, limit: 9 };
+    assert!(store.approvals(&others, Timestamp(20)).await.unwrap().is_empty());
+    let filter = EvidenceFilter { tenant: "other".into(), limit: 9, ..Default::default() };
+    assert!(store.evidence(&filter).await.unwrap().is_empty());
+}
+
+#[tokio::test]
+async fn states_are_listed_as_the_clock_says() {
+    let folder = tempfile::tempdir().unwrap();
+    let store = Store::open(folder.path()).await.unwrap();
+    asked(ask(&store, 1, "sha256:a", 10).await);
+    let count = async |state, now| {
+        let filter = ApprovalFilter { tenant: "main".into(), state: Some(state), limit: 9 };
+        store.approvals(&filter, Timestamp(now)).await.unwrap().len()
+    };
+    assert_eq!((count(RecordState::Pending, 109).await, count(RecordState::Expired, 109).await), (1, 0));
+    assert_eq!((count(RecordState::Pending, 110).await, count(RecordState::Expired, 110).await), (0, 1));
+}
+
+#[tokio::test]
+async fn a_round_is_spent_once() {
+    let folder = tempfile::tempdir().unwrap();
+    let store = Store::open(folder.path()).await.unwrap();
+    store.spend_round("c_1", 1, row("c_1", "intent")).await.unwrap();
+    let again = store.spend_round("c_1", 1, row("c_1", "intent")).await;
+    assert!(matches!(again, Err(StoreFault::RoundSpent { round: 1, .. })), "{again:?}");
+    store.spend_round("c_1", 2, row("c_1", "intent")).await.unwrap();
+}
+
+#[tokio::test]
+async fn intents_without_an_outcome_are_found() {
+    let folder = tempfile::tempdir().unwrap();
+    let store = Store::open(folder.path()).await.unwrap();
+    let rows = [
+        row("c_done", "intent"),
+        row("c_done", "outcome"),
+        row("c_open", "intent"),
+        row("c_round", "intent"),
+        row("c_round", "outcome"),
+        row("c_round", "intent"),
+        row("c_refused", "refusal"),
+    ];
+    store.append(&rows, Durability::Group).await.unwrap();
+    let open: Vec<_> = store.open_intents().await.unwrap().iter().map(|row| row.seq).collect();
+    assert_eq!(open, [3, 6]);
+}
+
+#[tokio::test]
+async fn a_second_gateway_is_kept_out_and_what_was_written_is_there_after_a_restart() {
+    let folder = tempfile::tempdir().unwrap();
+    let store = Store::open(folder.path()).await.unwrap();
+    store.append(&[row("c", "intent")], Durability::Full).await.unwrap();
+    assert!(matches!(Store::open(folder.path()).await, Err(StoreFault::InUse { .. })));
+    drop(store);
+    let store = Store::open(folder.path()).await.unwrap();
+    let filter = EvidenceFilter { tenant: "main".into(), limit: 9, ..Default::default() };
+    assert_eq!(store.evidence(&filter).await.unwrap().len(), 1);
+}
+
+#[tokio::test]
+async fn pages_go_backwards_and_each_is_in_order() {
+    let folder = tempfile::tempdir().unwrap();
+    let store = Store::open(folder.path()).await.unwrap();
+    let rows: Vec<_> = (0..250).map(|_| row("c", "answer")).collect();
+    store.append(&rows, Durability::Group).await.unwrap();
+    let mut filter = EvidenceFilter { tenant: "main".into(), limit: 100, ..Default::default() };
+    let mut seen = Vec::new();
+    loop {
+        let page = store.evidence(&filter).await.unwrap();
+        let Some(first) = page.first() else { break };
+        assert!(page.windows(2).all(|pair| pair[0].seq + 1 == pair[1].seq));
+        filter.before = Some(first.seq);
+        seen.extend(page.iter().map(|row| row.seq));
+    }
+    seen.sort_unstable();
+    assert_eq!(seen, (1..=250).collect::<Vec<_>>());
+}
