@@ -16,7 +16,7 @@ fn library() -> PathBuf {
         })
         .collect();
     found.sort_by_key(|path| std::fs::metadata(path).and_then(|about| about.modified()).unwrap());
-    found.pop().expect("the library beside the test")
+    found.pop().unwrap()
 }
 
 /// The codes of the errors that compiling a case gives.
@@ -57,7 +57,9 @@ fn a_call_needs_a_permit_that_only_the_gateway_makes_and_that_is_good_once() {
     for entry in std::fs::read_dir(&folder).unwrap() {
         let case = entry.unwrap().path();
         let text = std::fs::read_to_string(&case).unwrap();
-        let Some(expected) = text.lines().next().and_then(|line| line.strip_prefix("//! expect: ")) else { continue };
+        let Some(expected) = text.lines().next().and_then(|line| line.strip_prefix("//! expect: ")) else {
+            continue;
+        };
         assert_eq!(errors(&case), [expected], "{}", case.display());
         cases += 1;
     }
