@@ -55,7 +55,8 @@ pub struct Gate {
     pub(crate) recorder: Recorder,
     pub(crate) seal: SealKey,
     pub(crate) counters: Counters,
-    pub(crate) in_flight: Semaphore,
+    /// Places of the requests that are worked on; one is kept until its call has ended, whether or not the client stays.
+    pub(crate) in_flight: Arc<Semaphore>,
     /// Wakes the requests that wait for a decision; they look into the store themselves.
     pub(crate) decided: Notify,
 }

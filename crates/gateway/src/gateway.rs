@@ -115,7 +115,7 @@ impl Gateway {
         let authorizer = authorizer(&catalog, registry, policies)?;
         let store = Arc::new(store);
         let (recorder, recording) = Recorder::start(store.clone());
-        let in_flight = Semaphore::new(settings.bounds.in_flight);
+        let in_flight = Arc::new(Semaphore::new(settings.bounds.in_flight));
         let gate = Arc::new(Gate {
             snapshot: Arc::new(Snapshot { catalog, authorizer }),
             identity,

@@ -23,7 +23,7 @@ pub(crate) async fn govern(gate: Arc<Gate>, request: Request<Body>) -> Response 
         Ok(trail) => trail,
         Err(fault) => return reply::json_response(500, fault.to_string().into_bytes()),
     };
-    let Ok(_place) = gate.in_flight.try_acquire() else {
+    let Ok(place) = gate.in_flight.clone().try_acquire_owned() else {
         return reply::refused(
             &trail,
             &Refusal::busy("the gateway works on as many requests as it may; try again later"),
@@ -45,7 +45,13 @@ pub(crate) async fn govern(gate: Arc<Gate>, request: Request<Body>) -> Response 
         }
     };
     // From the permit on, the call goes its way in a task of its own, whether or not the client stays.
-    let finishing = tokio::spawn(finish(gate.clone(), trail, ready));
+    let finishing = tokio::spawn({
+        let gate = gate.clone();
+        async move {
+            let _place = place;
+            finish(gate, trail, ready).await
+        }
+    });
     match finishing.await {
         Ok(response) => response,
         Err(_stopped) => {
