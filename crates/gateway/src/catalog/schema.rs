@@ -76,7 +76,8 @@ impl Validator {
         Ok(Self(compiled))
     }
 
-    /// Checks a value; the error names up to three places that do not fit.
+    /// Checks a value; the error names up to three places that do not fit. It holds nothing of the value, because it is
+    /// kept as evidence, and a result that does not fit is not passed on.
     pub(crate) fn check(&self, value: &Value) -> Result<(), String> {
         let mut faults = self.0.iter_errors(value);
         let Some(first) = faults.next() else { return Ok(()) };
@@ -85,7 +86,7 @@ impl Validator {
             .map(|fault| {
                 let place = fault.instance_path().to_string();
                 let place = if place.is_empty() { "the whole".to_owned() } else { format!("`{place}`") };
-                let text: String = fault.to_string().chars().take(200).collect();
+                let text: String = fault.masked_with("the value").to_string().chars().take(200).collect();
                 format!("{place}: {text}")
             })
             .collect();

@@ -23,7 +23,7 @@ fn a_value_is_checked_and_the_places_are_named() {
     let validator = compile(&schema).expect("compiled");
     assert_eq!(validator.check(&json!({"ticket_id": "SR-20031"})), Ok(()));
     let said = validator.check(&json!({"ticket_id": "*", "limit": 26, "x": 1})).expect_err("refused");
-    expect![[r#"`/ticket_id`: "*" does not match "^SR-\d{5}$"; `/limit`: 26 is greater than the maximum of 25; the whole: Additional properties are not allowed ('x' was unexpected)"#]].assert_eq(&said);
+    expect![[r#"`/ticket_id`: the value does not match "^SR-\d{5}$"; `/limit`: the value is greater than the maximum of 25; the whole: Additional properties are not allowed ('x' was unexpected)"#]].assert_eq(&said);
 }
 
 #[test]
