@@ -2,10 +2,10 @@
 
 use std::sync::Arc;
 
-use aldgate_approval::{CallId, Decision, Record, RecordState, Verdict};
+use aldgate_approval::{ApprovalId, CallId, Decision, Record, RecordState, Verdict};
 use aldgate_authority::{Decide, Principal, Target};
 use aldgate_evidence::{Digests, Kind, Row};
-use aldgate_store::ApprovalFilter;
+use aldgate_store::{ApprovalFilter, Durability};
 use axum::Json;
 use axum::extract::rejection::{JsonRejection, QueryRejection};
 use axum::extract::{Path, Query, State};
@@ -19,6 +19,8 @@ use crate::{approve, clock};
 
 /// Approvals in one answer.
 const MOST: u32 = 200;
+/// The method of decisions in the evidence.
+const DECIDE: &str = "approvals/decide";
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -61,11 +63,37 @@ pub(super) async fn show(
     Ok(Json(view(&gate, &record, &sealed)))
 }
 
-/// Takes a person's decision.
+/// Takes a person's decision. One that is refused leaves a row too.
 pub(super) async fn decide(
     State(gate): State<Arc<Gate>>,
     caller: Caller,
     Path(id): Path<String>,
+    body: Result<Json<DecisionBody>, JsonRejection>,
+) -> Result<Json<Value>, AdminFault> {
+    let decided = take(&gate, &caller.0, &id, body).await;
+    if let Err(fault) = &decided {
+        refused(&gate, caller.0, &id, fault).await;
+    }
+    decided
+}
+
+async fn refused(gate: &Gate, caller: Principal, id: &str, fault: &AdminFault) {
+    let Ok(random) = clock::random() else { return gate.counters.count_unrecorded() };
+    let call = CallId::from_random(random);
+    let mut row = Row::new(Kind::Refusal, clock::now(), call, caller, DECIDE);
+    row.approval = ApprovalId::parse(id).map(|id| id.to_string());
+    row.code = Some(fault.code().to_owned());
+    row.detail = Some(fault.message().chars().take(300).collect());
+    if let Err(fault) = gate.recorder.record(&row, None, Durability::Group).await {
+        tracing::error!(error = &fault as &dyn std::error::Error, "a refused decision was not recorded");
+        gate.counters.count_unrecorded();
+    }
+}
+
+async fn take(
+    gate: &Gate,
+    caller: &Principal,
+    id: &str,
     body: Result<Json<DecisionBody>, JsonRejection>,
 ) -> Result<Json<Value>, AdminFault> {
     let Json(body) = body.map_err(|fault| AdminFault::bad(fault.body_text()))?;
@@ -74,22 +102,21 @@ pub(super) async fn decide(
     {
         return Err(AdminFault::bad("the note may have 500 characters at most, and no control characters"));
     }
-    let (record, sealed) = visible(&gate, &caller.0, &id).await?;
-    if let Decide::Refused { reasons } = decider(&gate, &caller.0, &record) {
+    let (record, sealed) = visible(gate, caller, id).await?;
+    if let Decide::Refused { reasons } = decider(gate, caller, &record) {
         let why = reasons.first().map_or("no policy permits it", |reason| reason.message.as_str());
-        let message = format!("`{}` may not decide approval `{id}`: {why}", caller.0.name);
+        let message = format!("`{}` may not decide approval `{id}`: {why}", caller.name);
         return Err(AdminFault::new(403, "AG-ADMIN-FORBIDDEN", message));
     }
-    let decision =
-        Decision { verdict: body.decision, by: caller.0.clone(), note: body.note, at: clock::now() };
+    let decision = Decision { verdict: body.decision, by: caller.clone(), note: body.note, at: clock::now() };
     let random = |_| AdminFault::new(500, "AG-INTERNAL", "the system's random source does not work");
     let digests = Digests::new(clock::random().map_err(random)?);
     let mut row = Row::new(
         Kind::ApprovalDecided,
         decision.at,
         CallId::from_random(clock::random().map_err(random)?),
-        caller.0,
-        "approvals/decide",
+        caller.clone(),
+        DECIDE,
     );
     row.tool = Some(record.binding.tool.clone());
     row.contract = Some(record.binding.contract.clone());
@@ -99,7 +126,7 @@ pub(super) async fn decide(
         Verdict::Deny => "deny".to_owned(),
     });
     row.detail = (!decision.note.is_empty()).then(|| decision.note.clone());
-    let opened = approve::opened_arguments(&gate, &sealed).unwrap_or_default();
+    let opened = approve::opened_arguments(gate, &sealed).unwrap_or_default();
     row.arguments = Some(digests.of(opened.as_bytes()));
     let stored = row.to_stored(Some(digests.key())).map_err(|_| {
         AdminFault::new(500, "AG-EVIDENCE", "the evidence of the decision could not be written")
@@ -108,7 +135,7 @@ pub(super) async fn decide(
     let decided = gate.store.decide(&record, decision, within, stored).await.map_err(AdminFault::store)?;
     gate.recorder.announce(&row);
     gate.decided.notify_waiters();
-    Ok(Json(view(&gate, &decided, &sealed)))
+    Ok(Json(view(gate, &decided, &sealed)))
 }
 
 async fn visible(gate: &Gate, caller: &Principal, id: &str) -> Result<(Record, Vec<u8>), AdminFault> {

@@ -19,6 +19,16 @@ impl AdminFault {
         Self { status, code, message: message.into() }
     }
 
+    /// The stable code.
+    pub(super) fn code(&self) -> &'static str {
+        self.code
+    }
+
+    /// What the caller is told.
+    pub(super) fn message(&self) -> &str {
+        &self.message
+    }
+
     pub(super) fn no_route() -> Self {
         let message =
             "there is no such route; the API has /v1/status, /v1/tools, /v1/approvals and /v1/evidence";
