@@ -3,8 +3,11 @@
 
 mod approvals;
 mod contracts;
+mod evidence;
+mod failures;
 mod fake;
 mod journey;
+mod load;
 mod permits;
 mod rounds;
 mod world;

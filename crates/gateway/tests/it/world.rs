@@ -111,6 +111,16 @@ impl World {
         running.served.await.unwrap().unwrap();
     }
 
+    /// Starts the gateway again, with nothing changed.
+    pub(crate) async fn start_again(&mut self) {
+        self.run(|_| {}).await;
+    }
+
+    /// The gateway died with the runtime that it ran in.
+    pub(crate) fn is_dead(&mut self) {
+        self.running = None;
+    }
+
     /// The folder of the store.
     pub(crate) fn folder(&self) -> &std::path::Path {
         self.folder.path()

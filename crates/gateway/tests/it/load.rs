@@ -1,0 +1,74 @@
+//! Many at once.
+
+use std::collections::BTreeMap;
+
+use aldgate_testkit::{Behaviour, Call, Latch};
+use futures::future::join_all;
+
+use crate::world::{World, call_id, code, eventually, rpc, text};
+
+const TEXT: &str = r#"{"text":"t"}"#;
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 4)]
+async fn two_hundred_parallel_calls_complete_each_with_its_own_rows() {
+    let world = World::plain().await;
+    let tools = ["look", "note"];
+    let replies = join_all((0..200).map(|number| {
+        let (world, tool) = (&world, tools[number % 2]);
+        async move {
+            let arguments = format!(r#"{{"text":"{number}"}}"#);
+            let reply = world.send(&Call::tool(tool, &arguments).id(&number.to_string())).await;
+            assert_eq!(reply.json().unwrap()["id"], number);
+            reply
+        }
+    }))
+    .await;
+    let mut calls: BTreeMap<String, Vec<String>> = BTreeMap::new();
+    for reply in &replies {
+        assert_eq!(text(reply), "done");
+        assert!(calls.insert(call_id(reply), Vec::new()).is_none(), "an id of its own");
+    }
+    for row in world.rows().await {
+        calls.get_mut(row["call"].as_str().unwrap()).unwrap().push(row["kind"].as_str().unwrap().to_owned());
+    }
+    assert_eq!(calls.len(), 200);
+    assert!(calls.values().all(|kinds| kinds == &["intent", "outcome"]), "{calls:?}");
+    assert_eq!((world.up.calls("look").len(), world.up.calls("note").len()), (100, 100));
+}
+
+#[tokio::test]
+async fn more_than_the_gateway_works_on_are_told_to_come_again() {
+    let world = World::start(|config| config.settings.bounds.in_flight = 2).await;
+    let latch = Latch::new();
+    world.up.does("note", Behaviour::text("late").after(&latch));
+    let two = async { tokio::join!(world.call("note", TEXT), world.call("note", TEXT)) };
+    let meanwhile = async {
+        world.up.was_called("note", 2).await;
+        let busy = world.call("look", TEXT).await;
+        latch.open();
+        busy
+    };
+    let ((one, other), busy) = tokio::join!(two, meanwhile);
+    assert_eq!((busy.status, rpc(&busy), code(&busy).as_str()), (503, 7429, "AG-BUSY"));
+    assert_eq!((text(&one).as_str(), text(&other).as_str()), ("late", "late"));
+    assert_eq!(text(&world.call("look", TEXT).await), "done", "places are given back");
+    assert_eq!(world.up.calls("look").len(), 1);
+}
+
+#[tokio::test]
+async fn a_call_whose_client_left_keeps_its_place() {
+    let world = World::start(|config| config.settings.bounds.in_flight = 1).await;
+    let latch = Latch::new();
+    world.up.does("note", Behaviour::text("late").after(&latch));
+    let client = world.client("agent");
+    client.send_and_leave(&Call::tool("note", TEXT), world.up.was_called("note", 1)).await.unwrap();
+    // However often one looks: the call is still being worked on.
+    for _ in 0..20 {
+        assert_eq!(code(&world.call("look", TEXT).await), "AG-BUSY");
+    }
+    latch.open();
+    eventually("the place being given back", async || {
+        (code(&world.call("look", TEXT).await) == "-").then_some(())
+    })
+    .await;
+}
