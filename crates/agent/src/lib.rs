@@ -2,7 +2,7 @@
 //!
 //! A [`Connection`] speaks MCP 2026-07-28 to the endpoint and drives the rounds of one call: it answers
 //! `input_required` through an [`Asker`], waits for a pending approval, and repeats only what the host marked
-//! read-only. [`run`] puts a [`Planner`] on top: the planner says which tool to call next, the loop calls it and
+//! read-only. [`run()`] puts a [`Planner`] on top: the planner says which tool to call next, the loop calls it and
 //! hands back what came of it. [`Scripted`] is the planner that works a field-service ticket without a model.
 //!
 //! **Invariant:** what a tool wrote reaches a planner only as [`FromTool`], never as plain text of the host.

@@ -1,6 +1,6 @@
 //! The seventh step: the upstream is called, under a permit that is used up by it.
 //!
-//! There are two ways to an upstream: [`Gate::dispatch`], which takes a [`Permit`] by value, and [`Upstream::fetch`],
+//! There are two ways to an upstream: [`crate::Gate::dispatch`], which takes a [`crate::Permit`] by value, and [`Upstream::fetch`],
 //! which takes a [`HostFetch`] and carries nothing of a client.
 
 mod answer;
