@@ -69,6 +69,8 @@ pub struct Record {
     pub id: ApprovalId,
     /// What it covers.
     pub binding: Binding,
+    /// The call that asked for it.
+    pub asked_by: CallId,
     /// Where it stood when it was last written; see [`Record::state_at`].
     pub state: RecordState,
     /// When it was asked for.
@@ -146,10 +148,17 @@ impl Redemption {
 impl Record {
     /// A new pending approval.
     #[must_use]
-    pub fn ask(id: ApprovalId, binding: Binding, now: Timestamp, pending_for_ms: u64) -> Self {
+    pub fn ask(
+        id: ApprovalId,
+        binding: Binding,
+        asked_by: CallId,
+        now: Timestamp,
+        pending_for_ms: u64,
+    ) -> Self {
         Self {
             id,
             binding,
+            asked_by,
             state: RecordState::Pending,
             created_at: now,
             expires_at: now.plus(pending_for_ms),

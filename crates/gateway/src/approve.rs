@@ -122,7 +122,7 @@ async fn ask(gate: &Gate, trail: &mut Trail, ruled: &Ruled, binding: &Binding) -
     trail.approval = Some(id.to_string());
     let pending_for = u64::try_from(gate.settings.approvals.pending_for.as_millis()).unwrap_or(u64::MAX);
     let now = clock::now();
-    let record = Record::ask(id, binding.clone(), now, pending_for);
+    let record = Record::ask(id, binding.clone(), trail.call.clone(), now, pending_for);
     let row = trail
         .row(Kind::ApprovalAsked)
         .ok_or_else(|| Refusal::host("AG-INTERNAL", "nobody was identified"))?;

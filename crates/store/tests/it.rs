@@ -46,7 +46,13 @@ fn row(call: &str, kind: &'static str) -> NewRow {
 }
 
 async fn ask(store: &Store, number: u8, arguments: &str, now: i64) -> AskOutcome {
-    let record = Record::ask(ApprovalId::from_random([number; 16]), binding(arguments), Timestamp(now), 100);
+    let record = Record::ask(
+        ApprovalId::from_random([number; 16]),
+        binding(arguments),
+        CallId::from_random([9; 16]),
+        Timestamp(now),
+        100,
+    );
     store.ask(record, b"sealed", row("c", "approval_asked"), Timestamp(now)).await.unwrap()
 }
 
@@ -122,7 +128,13 @@ async fn a_denial_holds_against_another_client_and_another_policy() {
     other.caller.client = "another".into();
     other.policy = "sha256:q".into();
     other.contract = "sha256:d".into();
-    let record = Record::ask(ApprovalId::from_random([2; 16]), other, Timestamp(1_000_000), 100);
+    let record = Record::ask(
+        ApprovalId::from_random([2; 16]),
+        other,
+        CallId::from_random([9; 16]),
+        Timestamp(1_000_000),
+        100,
+    );
     let outcome = store.ask(record, b"", row("c", "approval_asked"), Timestamp(1_000_000)).await.unwrap();
     assert!(matches!(outcome, AskOutcome::Denied(denied) if denied.id == pending.id));
 }

@@ -4,7 +4,7 @@ use aldgate_authority::{Principal, PrincipalKind};
 use proptest::prelude::*;
 
 use super::{DecideFault, Decision, Record, RecordState, RedeemFault, Verdict};
-use crate::{ApprovalId, Binding, Timestamp};
+use crate::{ApprovalId, Binding, CallId, Timestamp};
 
 fn principal(subject: &str) -> Principal {
     Principal {
@@ -31,7 +31,13 @@ fn binding() -> Binding {
 }
 
 fn pending() -> Record {
-    Record::ask(ApprovalId::from_random([1; 16]), binding(), Timestamp(1_000), 500)
+    Record::ask(
+        ApprovalId::from_random([1; 16]),
+        binding(),
+        CallId::from_random([2; 16]),
+        Timestamp(1_000),
+        500,
+    )
 }
 
 fn decision(verdict: Verdict, at: i64) -> Decision {

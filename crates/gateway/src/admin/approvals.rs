@@ -104,20 +104,18 @@ async fn take(
     }
     let (record, sealed) = visible(gate, caller, id).await?;
     if let Decide::Refused { reasons } = decider(gate, caller, &record) {
-        let why = reasons.first().map_or("no policy permits it", |reason| reason.message.as_str());
+        // What a policy says stays here; what the gateway itself demands of an approver is told.
+        let own = reasons.iter().find(|reason| reason.code.starts_with("AG-DECIDE-"));
+        let why = own.map_or("no policy permits it", |reason| reason.message.as_str());
         let message = format!("`{}` may not decide approval `{id}`: {why}", caller.name);
         return Err(AdminFault::new(403, "AG-ADMIN-FORBIDDEN", message));
     }
     let decision = Decision { verdict: body.decision, by: caller.clone(), note: body.note, at: clock::now() };
     let random = |_| AdminFault::new(500, "AG-INTERNAL", "the system's random source does not work");
     let digests = Digests::new(clock::random().map_err(random)?);
-    let mut row = Row::new(
-        Kind::ApprovalDecided,
-        decision.at,
-        CallId::from_random(clock::random().map_err(random)?),
-        caller.clone(),
-        DECIDE,
-    );
+    // The decision is part of the story of the call that asked for it.
+    let mut row =
+        Row::new(Kind::ApprovalDecided, decision.at, record.asked_by.clone(), caller.clone(), DECIDE);
     row.tool = Some(record.binding.tool.clone());
     row.contract = Some(record.binding.contract.clone());
     row.approval = Some(record.id.to_string());
@@ -186,6 +184,7 @@ fn view(gate: &Gate, record: &Record, sealed: &[u8]) -> Value {
         "created_at": clock::rfc3339(record.created_at),
         "expires_at": clock::rfc3339(record.expires_at),
         "decision": decision,
+        "asked_by": record.asked_by,
         "redeemed_by": record.redeemed_by,
     })
 }
