@@ -16,10 +16,12 @@ mod head;
 mod identify;
 mod journey;
 mod permit;
+mod pinning;
 mod receive;
 mod record;
 mod refusal;
 mod reply;
+mod review;
 mod rule;
 pub mod settings;
 mod trail;
@@ -27,9 +29,9 @@ mod upstream;
 
 pub use catalog::{CatalogFault, HostFetch, LiveFault, ToolFault};
 pub use gate::Gate;
-pub use gateway::{
-    Gateway, LiveTools, Parts, Recovered, Reviewed, ReviewedTool, StartFault, fetch_live, pin_live, review,
-};
+pub use gateway::{Gateway, Parts, Recovered, StartFault, nodelay};
 pub use permit::Permit;
+pub use pinning::{LiveTools, fetch_live, pin_live};
+pub use review::{Reviewed, ReviewedTool, review};
 pub use trail::Trail;
 pub use upstream::{ExchangeFault, Outcome, TransportFault};

@@ -3,8 +3,7 @@
 use std::process::ExitCode;
 
 use aldgate_field_service::{Access, FieldService, Options};
-use aldgate_gateway::Gateway;
-use axum::serve::ListenerExt as _;
+use aldgate_gateway::{Gateway, nodelay};
 use miette::{IntoDiagnostic as _, WrapErr as _, miette};
 use tokio::net::TcpListener;
 
@@ -99,10 +98,8 @@ async fn field_service(arguments: FieldServiceArguments) -> miette::Result<()> {
     for server in ["tickets", "parts", "manuals"] {
         note!("http://{bound}/{server}/mcp");
     }
-    let listener = listener.tap_io(|stream| {
-        if let Err(fault) = stream.set_nodelay(true) {
-            tracing::debug!(error = &fault as &dyn std::error::Error, "TCP_NODELAY was not set");
-        }
-    });
-    axum::serve(listener, service.router()).with_graceful_shutdown(signal::stop()).await.into_diagnostic()
+    axum::serve(nodelay(listener), service.router())
+        .with_graceful_shutdown(signal::stop())
+        .await
+        .into_diagnostic()
 }

@@ -4,9 +4,8 @@ use std::future::IntoFuture as _;
 use std::path::PathBuf;
 
 use aldgate_field_service::{Access, DEFAULT_SEED, FieldService, Options, ServerName};
-use aldgate_gateway::Gateway;
+use aldgate_gateway::{Gateway, nodelay};
 use aldgate_identity::TokenHash;
-use axum::serve::ListenerExt as _;
 use miette::IntoDiagnostic as _;
 use tokio::net::TcpListener;
 use tokio::sync::watch;
@@ -170,13 +169,8 @@ fn serve(
     router: axum::Router,
     mut stopped: watch::Receiver<bool>,
 ) -> JoinHandle<std::io::Result<()>> {
-    let listener = listener.tap_io(|stream| {
-        if let Err(fault) = stream.set_nodelay(true) {
-            tracing::debug!(error = &fault as &dyn std::error::Error, "TCP_NODELAY was not set");
-        }
-    });
     tokio::spawn(
-        axum::serve(listener, router)
+        axum::serve(nodelay(listener), router)
             .with_graceful_shutdown(async move {
                 // The sender is dropped only after it has said that it is time.
                 let _ = stopped.wait_for(|now| *now).await;

@@ -1,0 +1,93 @@
+//! Checking that locks, registry and policies fit together, without starting anything.
+
+use aldgate_authority::{Authorizer, AuthorizerFault, PolicySet, Registry, ToolContract};
+use serde_json::Value;
+
+use crate::catalog::{Catalog, Source, Standing};
+use crate::gateway::StartFault;
+use crate::settings::{Pins, UpstreamSettings};
+use crate::upstream::Upstream;
+
+/// One tool of a reviewed configuration.
+pub struct ReviewedTool {
+    /// The name that clients see.
+    pub visible: String,
+    /// `upstream/tool`
+    pub key: String,
+    /// The host's name of the upstream.
+    pub upstream: String,
+    /// The name that the upstream knows.
+    pub tool: String,
+    /// Digest of the pinned contract.
+    pub contract: String,
+    /// What the server says of it.
+    pub hints: aldgate_authority::Hints,
+    /// The pinned input schema.
+    pub input_schema: Value,
+}
+
+/// A configuration that was checked without starting anything.
+pub struct Reviewed {
+    /// The tools that would be offered.
+    pub tools: Vec<ReviewedTool>,
+    /// Tools that would be held back, and why.
+    pub held_back: Vec<(String, String)>,
+    /// Registry and policies, ready to rule.
+    pub authorizer: Authorizer,
+}
+
+/// Checks that locks, registry and policies fit together. Connects to nothing.
+///
+/// # Errors
+/// What [`Gateway::start`] would say.
+pub fn review(
+    upstreams: Vec<UpstreamSettings>,
+    registry: Registry,
+    policies: PolicySet,
+) -> Result<Reviewed, StartFault> {
+    let mut sources = Vec::with_capacity(upstreams.len());
+    for one in upstreams {
+        let Pins::Locked(lock) = one.pins else { continue };
+        let upstream = Upstream::new(&one.name, one.transport, None)
+            .map_err(|source| StartFault::Upstream { name: one.name.clone(), source })?;
+        sources.push((
+            Source::new(upstream, one.may_ask, lock, Standing::default(), one.verify_every),
+            one.prefix,
+        ));
+    }
+    let catalog = Catalog::build(sources, &registry, true)?;
+    let authorizer = authorizer(&catalog, registry, policies)?;
+    let tools = catalog
+        .tools
+        .values()
+        .map(|tool| ReviewedTool {
+            visible: tool.visible.clone(),
+            key: tool.key.clone(),
+            upstream: tool.source.upstream.name().to_owned(),
+            tool: tool.name.clone(),
+            contract: tool.contract.clone(),
+            hints: tool.hints,
+            input_schema: tool.input_schema.clone(),
+        })
+        .collect();
+    let held_back = catalog.held_back.iter().map(|held| (held.tool.clone(), held.why.clone())).collect();
+    Ok(Reviewed { tools, held_back, authorizer })
+}
+
+/// Registry and policies, ready to rule on the tools of a catalogue.
+pub(crate) fn authorizer(
+    catalog: &Catalog,
+    registry: Registry,
+    policies: PolicySet,
+) -> Result<Authorizer, AuthorizerFault> {
+    let schemas: Vec<(&str, &str, Value)> = catalog
+        .tools
+        .values()
+        .map(|tool| (tool.source.upstream.name(), tool.name.as_str(), tool.input_schema.clone()))
+        .collect();
+    let contracts: Vec<_> = schemas
+        .iter()
+        .map(|(upstream, tool, input_schema)| ToolContract { upstream, tool, input_schema })
+        .collect();
+    Authorizer::new(registry, policies)?.with_contracts(&contracts)
+}
