@@ -142,6 +142,7 @@ async fn ask(gate: &Gate, trail: &mut Trail, ruled: &Ruled, binding: &Binding) -
 /// The record, as soon as it is decided or the time to wait is over.
 async fn look(gate: &Gate, trail: &Trail, id: &ApprovalId, wait: bool) -> Result<Record, Refusal> {
     let tenant = trail.principal.as_ref().map(|principal| principal.tenant.clone()).unwrap_or_default();
+    let mut closing = gate.closing.subscribe();
     let until = Instant::now() + if wait { gate.settings.approvals.hold } else { Duration::ZERO };
     loop {
         // Registered before the look, so that a decision in between is not missed.
@@ -156,8 +157,11 @@ async fn look(gate: &Gate, trail: &Trail, id: &ApprovalId, wait: bool) -> Result
         if record.state_at(clock::now()) != RecordState::Pending || left.is_zero() {
             return Ok(record);
         }
-        // Woken or not, the store says how it stands.
-        let _ = tokio::time::timeout(left.min(LOOK_EVERY), decided).await;
+        tokio::select! {
+            // Woken or not, the store says how it stands.
+            _ = tokio::time::timeout(left.min(LOOK_EVERY), decided) => {}
+            _ = closing.wait_for(|now| *now) => return Ok(record),
+        }
     }
 }
 

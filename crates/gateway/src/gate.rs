@@ -8,7 +8,7 @@ use aldgate_authority::Authorizer;
 use aldgate_evidence::Recorder;
 use aldgate_identity::Authenticator;
 use aldgate_store::Store;
-use tokio::sync::{Notify, Semaphore};
+use tokio::sync::{Notify, Semaphore, watch};
 
 use crate::catalog::Catalog;
 use crate::settings::Settings;
@@ -57,6 +57,8 @@ pub struct Gate {
     pub(crate) counters: Counters,
     /// Places of the requests that are worked on; one is kept until its call has ended, whether or not the client stays.
     pub(crate) in_flight: Arc<Semaphore>,
+    /// Becomes true when the gateway stops: who waits for a decision is asked to come again.
+    pub(crate) closing: Arc<watch::Sender<bool>>,
     /// Wakes the requests that wait for a decision; they look into the store themselves.
     pub(crate) decided: Notify,
 }

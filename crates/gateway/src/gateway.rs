@@ -15,7 +15,7 @@ use axum::response::Response;
 use axum::serve::ListenerExt as _;
 use http::Request;
 use tokio::net::TcpListener;
-use tokio::sync::{Notify, Semaphore, broadcast};
+use tokio::sync::{Notify, Semaphore, broadcast, watch};
 use tokio::task::JoinHandle;
 
 use crate::catalog::{Catalog, CatalogFault, LiveFault, Source, Standing, keep_verifying, live_list};
@@ -124,6 +124,7 @@ impl Gateway {
             seal,
             counters: Counters::default(),
             in_flight,
+            closing: Arc::new(watch::Sender::new(false)),
             decided: Notify::new(),
             settings,
         });
@@ -163,8 +164,9 @@ impl Gateway {
         admin: TcpListener,
         stop: impl Future<Output = ()> + Send + 'static,
     ) -> std::io::Result<()> {
-        let (stopping, stopped) = tokio::sync::watch::channel(false);
-        let wait = |mut stopped: tokio::sync::watch::Receiver<bool>| async move {
+        let closing = self.gate.closing.clone();
+        let stopped = closing.subscribe();
+        let wait = |mut stopped: watch::Receiver<bool>| async move {
             // The sender is dropped only after it has said that it is time.
             let _ = stopped.wait_for(|now| *now).await;
         };
@@ -174,7 +176,7 @@ impl Gateway {
         let both = futures::future::try_join(serve(agents, self.router()), serve(admin, self.admin_router()));
         tokio::spawn(async move {
             stop.await;
-            let _ = stopping.send(true);
+            closing.send_replace(true);
         });
         let served = both.await.map(|_| ());
         self.stop().await;

@@ -7,9 +7,10 @@ use axum::body::Body;
 use axum::response::Response;
 use futures::FutureExt as _;
 use http::Request;
+use tokio::sync::OwnedSemaphorePermit;
 
 use crate::approve::{self, Ready};
-use crate::catalog::{self, Resolved};
+use crate::catalog::{self, Answer, Resolved};
 use crate::gate::Gate;
 use crate::receive::{self, Received};
 use crate::record::{self, Recorded};
@@ -19,7 +20,7 @@ use crate::{head, identify, reply, rule};
 
 /// Governs one request from its head to its response.
 pub(crate) async fn govern(gate: Arc<Gate>, request: Request<Body>) -> Response {
-    let mut trail = match Trail::begin() {
+    let trail = match Trail::begin() {
         Ok(trail) => trail,
         Err(fault) => return reply::json_response(500, fault.to_string().into_bytes()),
     };
@@ -29,30 +30,28 @@ pub(crate) async fn govern(gate: Arc<Gate>, request: Request<Body>) -> Response 
             &Refusal::busy("the gateway works on as many requests as it may; try again later"),
         );
     };
-    let travelled = AssertUnwindSafe(travel(&gate, &mut trail, request)).catch_unwind().await;
+    let mut underway = Underway { gate, trail, settled: false, _place: place };
+    let travelled =
+        AssertUnwindSafe(travel(&underway.gate, &mut underway.trail, request)).catch_unwind().await;
+    underway.settled = true;
     let ready = match travelled {
-        Ok(Ok(Way::Done(recorded))) => return reply::recorded(&trail, recorded),
+        Ok(Ok(Way::Accepted)) => return reply::recorded(&underway.trail, Recorded::Accepted),
+        Ok(Ok(Way::Host(answer))) => match record::answer(&underway.gate, &underway.trail, answer).await {
+            Ok(recorded) => return reply::recorded(&underway.trail, recorded),
+            Err(refusal) => return underway.refuse(refusal).await,
+        },
         Ok(Ok(Way::Ready(ready))) => ready,
-        Ok(Err(refusal)) => return refuse(&gate, &trail, refusal).await,
+        Ok(Err(refusal)) => return underway.refuse(refusal).await,
         Err(_panic) => {
-            gate.counters.count_panic();
-            return refuse(
-                &gate,
-                &trail,
-                Refusal::host("AG-INTERNAL", "the gateway failed; nothing was sent"),
-            )
-            .await;
+            underway.gate.counters.count_panic();
+            return underway
+                .refuse(Refusal::host("AG-INTERNAL", "the gateway failed; nothing was sent"))
+                .await;
         }
     };
     // From the permit on, the call goes its way in a task of its own, whether or not the client stays.
-    let finishing = tokio::spawn({
-        let gate = gate.clone();
-        async move {
-            let _place = place;
-            finish(gate, trail, ready).await
-        }
-    });
-    match finishing.await {
+    let gate = underway.gate.clone();
+    match tokio::spawn(finish(underway, ready)).await {
         Ok(response) => response,
         Err(_stopped) => {
             gate.counters.count_panic();
@@ -61,10 +60,35 @@ pub(crate) async fn govern(gate: Arc<Gate>, request: Request<Body>) -> Response 
     }
 }
 
+/// A request that is being worked on. One whose client leaves before it is settled leaves a row all the same.
+struct Underway {
+    gate: Arc<Gate>,
+    trail: Trail,
+    settled: bool,
+    _place: OwnedSemaphorePermit,
+}
+
+impl Underway {
+    async fn refuse(&self, refusal: Refusal) -> Response {
+        record::refusal(&self.gate, &self.trail, &refusal).await;
+        reply::refused(&self.trail, &refusal)
+    }
+}
+
+impl Drop for Underway {
+    fn drop(&mut self) {
+        if !self.settled {
+            record::abandoned(&self.gate, &self.trail);
+        }
+    }
+}
+
 /// Where the first part of a journey ends.
 enum Way {
-    /// With something to send.
-    Done(Recorded),
+    /// With a notification, which is not answered.
+    Accepted,
+    /// With an answer of the host's own.
+    Host(Answer),
     /// With a call that may be made.
     Ready(Box<Ready>),
 }
@@ -74,10 +98,10 @@ async fn travel(gate: &Gate, trail: &mut Trail, request: Request<Body>) -> Resul
     let identified = identify::caller(gate, trail, head).await?;
     let (request, headers) = match receive::body(gate, trail, identified).await? {
         Received::Request { request, headers } => (request, headers),
-        Received::Notification => return Ok(Way::Done(Recorded::Accepted)),
+        Received::Notification => return Ok(Way::Accepted),
     };
     let call = match catalog::resolve(gate, trail, request, &headers)? {
-        Resolved::Host(answer) => return Ok(Way::Done(record::answer(gate, trail, answer).await?)),
+        Resolved::Host(answer) => return Ok(Way::Host(answer)),
         Resolved::Call(call) => call,
     };
     let ruled = rule::decide(gate, trail, call).await?;
@@ -85,20 +109,21 @@ async fn travel(gate: &Gate, trail: &mut Trail, request: Request<Body>) -> Resul
     Ok(Way::Ready(Box::new(ready)))
 }
 
-async fn finish(gate: Arc<Gate>, mut trail: Trail, ready: Box<Ready>) -> Response {
+async fn finish(mut underway: Underway, ready: Box<Ready>) -> Response {
     let read_only = ready.read_only();
-    match AssertUnwindSafe(complete(&gate, &mut trail, *ready)).catch_unwind().await {
-        Ok(Ok(recorded)) => reply::recorded(&trail, recorded),
-        Ok(Err(Stop::Recorded(refusal))) => reply::refused(&trail, &refusal),
-        Ok(Err(Stop::Unrecorded(refusal))) => refuse(&gate, &trail, refusal).await,
+    let completed = complete(&underway.gate, &mut underway.trail, *ready);
+    match AssertUnwindSafe(completed).catch_unwind().await {
+        Ok(Ok(recorded)) => reply::recorded(&underway.trail, recorded),
+        Ok(Err(Stop::Recorded(refusal))) => reply::refused(&underway.trail, &refusal),
+        Ok(Err(Stop::Unrecorded(refusal))) => underway.refuse(refusal).await,
         Err(_panic) => {
-            gate.counters.count_panic();
-            let refusal = if trail.intended && !read_only {
+            underway.gate.counters.count_panic();
+            let refusal = if underway.trail.intended && !read_only {
                 Refusal::unknown("the gateway failed while the call was on its way")
             } else {
                 Refusal::host("AG-INTERNAL", "the gateway failed")
             };
-            refuse(&gate, &trail, refusal).await
+            underway.refuse(refusal).await
         }
     }
 }
@@ -114,9 +139,4 @@ async fn complete(gate: &Gate, trail: &mut Trail, ready: Ready) -> Result<Record
     let permit = approve::permit(gate, trail, ready).await.map_err(Stop::Unrecorded)?;
     let outcome = gate.dispatch(trail, permit).await;
     record::outcome(gate, trail, outcome, read_only).await.map_err(Stop::Recorded)
-}
-
-async fn refuse(gate: &Gate, trail: &Trail, refusal: Refusal) -> Response {
-    record::refusal(gate, trail, &refusal).await;
-    reply::refused(trail, &refusal)
 }

@@ -37,7 +37,12 @@ pub(crate) async fn body(
 ) -> Result<Received, Refusal> {
     let head = identified.head;
     let bounds = &gate.settings.bounds;
-    let bytes = match Limited::new(head.body, bounds.body_bytes).collect().await {
+    let whole = Limited::new(head.body, bounds.body_bytes).collect();
+    let Ok(read) = tokio::time::timeout(bounds.call_timeout, whole).await else {
+        let message = format!("the body did not come within {} s", bounds.call_timeout.as_secs());
+        return Err(Refusal::http(400, "AG-HEAD-BODY", message));
+    };
+    let bytes = match read {
         Ok(collected) => collected.to_bytes(),
         Err(fault) if fault.is::<LengthLimitError>() => {
             return Err(Refusal::too_large(bounds.body_bytes.saturating_add(1), bounds.body_bytes));

@@ -142,6 +142,17 @@ pub(crate) async fn refusal(gate: &Gate, trail: &Trail, refusal: &Refusal) {
     }
 }
 
+/// Records that a client left before its call was made. Nobody is there who could wait for the commit.
+pub(crate) fn abandoned(gate: &Gate, trail: &Trail) {
+    let Some(mut row) = trail.row(Kind::Refusal) else { return };
+    row.code = Some("AG-CLIENT-LEFT".to_owned());
+    row.detail = Some("the client left before the call was made; nothing was sent".to_owned());
+    if let Err(fault) = gate.recorder.queue(&row, Some(&trail.digests)) {
+        tracing::error!(error = &fault as &dyn std::error::Error, call = %trail.call, "a request was not recorded");
+        gate.counters.count_unrecorded();
+    }
+}
+
 fn describe(row: &mut Row, refusal: &Refusal) {
     let unknown = refusal.code() == "AG-OUTCOME-UNKNOWN";
     row.outcome = (row.kind == Kind::Outcome).then(|| if unknown { "unknown" } else { "failed" }.to_owned());

@@ -26,7 +26,7 @@ pub struct Bounds {
     pub response_bytes: usize,
     /// Requests that are worked on at once.
     pub in_flight: usize,
-    /// How long an upstream may take for one call.
+    /// How long an upstream may take for one call, and a client for the body of its request.
     pub call_timeout: Duration,
 }
 
