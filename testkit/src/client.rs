@@ -1,9 +1,13 @@
+use std::convert::Infallible;
 use std::future::Future;
 use std::net::SocketAddr;
 
 use bytes::Bytes;
-use http::{HeaderMap, Request};
-use http_body_util::{BodyExt as _, Full};
+use futures::{StreamExt as _, stream};
+use http::header::CONTENT_LENGTH;
+use http::{HeaderMap, HeaderValue, Request};
+use http_body_util::{BodyExt as _, Full, StreamBody};
+use hyper::body::{Body, Frame};
 use hyper::client::conn::http1;
 use hyper_util::rt::TokioIo;
 use serde_json::Value;
@@ -71,6 +75,18 @@ impl Client {
         self.exchange(call.request("/mcp", &self.address.to_string(), self.token.as_deref())?).await
     }
 
+    /// Makes a call of whose body the last byte never comes; the connection stays open.
+    ///
+    /// # Errors
+    /// Where no reply comes.
+    pub async fn send_all_but_a_byte(&self, call: &Call) -> Result<Reply, ClientFault> {
+        let request = call.request("/mcp", &self.address.to_string(), self.token.as_deref())?;
+        let (mut parts, body) = request.into_parts();
+        parts.headers.insert(CONTENT_LENGTH, HeaderValue::from(body.len() + 1));
+        let pieces = stream::iter([Ok::<_, Infallible>(Frame::data(body))]).chain(stream::pending());
+        self.exchange_any(Request::from_parts(parts, StreamBody::new(pieces))).await
+    }
+
     /// Sends a call, and leaves when `until` is done, without having read a byte of the reply.
     ///
     /// # Errors
@@ -123,12 +139,19 @@ impl Client {
     /// # Errors
     /// Where no reply comes.
     pub async fn exchange(&self, request: Request<Bytes>) -> Result<Reply, ClientFault> {
+        self.exchange_any(request.map(Full::new)).await
+    }
+
+    async fn exchange_any<B>(&self, request: Request<B>) -> Result<Reply, ClientFault>
+    where
+        B: Body<Data = Bytes, Error = Infallible> + Send + 'static,
+    {
         let stream = TcpStream::connect(self.address).await.map_err(ClientFault::Connect)?;
         stream.set_nodelay(true).map_err(ClientFault::Connect)?;
         let (mut sender, connection) =
             http1::handshake(TokioIo::new(stream)).await.map_err(ClientFault::Broken)?;
         let exchange = async {
-            let response = sender.send_request(request.map(Full::new)).await.map_err(ClientFault::Broken)?;
+            let response = sender.send_request(request).await.map_err(ClientFault::Broken)?;
             let (parts, body) = response.into_parts();
             let body = body.collect().await.map_err(ClientFault::Broken)?.to_bytes();
             Ok(Reply { status: parts.status.as_u16(), headers: parts.headers, body })
@@ -137,10 +160,8 @@ impl Client {
         let (mut exchange, mut connection) = (std::pin::pin!(exchange), std::pin::pin!(connection));
         tokio::select! {
             reply = &mut exchange => reply,
-            ended = &mut connection => match ended {
-                Ok(()) => exchange.await,
-                Err(fault) => Err(ClientFault::Broken(fault)),
-            },
+            // What the connection has to say, the exchange says too: a reply that came before its end, or why there is none.
+            _ = &mut connection => exchange.await,
         }
     }
 }

@@ -100,6 +100,29 @@ async fn a_client_that_leaves_loses_no_outcome() {
 }
 
 #[tokio::test]
+async fn a_client_that_leaves_while_a_person_decides_leaves_a_row() {
+    let world =
+        World::start(|config| config.settings.approvals.hold = std::time::Duration::from_secs(120)).await;
+    let order = Call::tool("order", r#"{"item":"bolts"}"#).with_forms();
+    let notice = world.send(&order).await;
+    let client = world.client("agent");
+    let repeated = order.id("2").state(&crate::world::state(&notice));
+    // Whether a retry has begun to wait cannot be seen from outside, so that it comes and leaves until one has.
+    let row = eventually("the row", async || {
+        let leaving = tokio::time::sleep(std::time::Duration::from_millis(100));
+        client.send_and_leave(&repeated, leaving).await.unwrap();
+        world.rows().await.into_iter().find(|row| row["code"] == "AG-CLIENT-LEFT")
+    })
+    .await;
+    assert_eq!(told(&row), "refusal requires_approval - AG-CLIENT-LEFT");
+    assert_eq!((&row["approval"], &row["call"]), (&json!(approval(&notice)), &json!(call_id(&notice))));
+    assert_eq!(world.state_of(&approval(&notice)).await, "pending");
+    world.decide(&approval(&notice), "approve").await;
+    assert_eq!(text(&world.send(&repeated).await), "done", "it may come back");
+    assert_eq!(world.up.calls("order").len(), 1);
+}
+
+#[tokio::test]
 async fn a_gateway_that_is_stopped_lets_calls_end() {
     let mut world = World::plain().await;
     let latch = Latch::new();
@@ -194,7 +217,7 @@ async fn refused_decisions_leave_a_row() {
     );
 }
 
-/// The files of the store, read as they are.
+/// The files of the store, its log of writes among them, read as they are.
 fn stored(world: &World) -> Vec<u8> {
     let files = std::fs::read_dir(world.folder()).unwrap();
     files.flat_map(|file| std::fs::read(file.unwrap().path()).unwrap()).collect()
@@ -206,7 +229,7 @@ fn holds(bytes: &[u8], text: &str) -> bool {
 
 #[tokio::test]
 async fn arguments_and_results_are_kept_as_digests_only() {
-    let mut world = World::start(|config| {
+    let world = World::start(|config| {
         config.up().may_ask = vec![aldgate_gateway::settings::MayAsk::Form];
         // A policy that reads the arguments.
         config.policy.push_str(r#"@id("reads") forbid (principal, action == Action::"call", resource == Tool::"up/look") when { context has arguments && context.arguments has text && context.arguments.text == "never" };"#);
@@ -235,7 +258,6 @@ async fn arguments_and_results_are_kept_as_digests_only() {
     let wrong = json!({"size": {"action": "accept", "content": {"size": marked("answer")}}});
     let reply = world.send(&note.id("2").state(&crate::world::state(&asked)).answering(wrong)).await;
     assert_eq!(code(&reply), "AG-PARAMS");
-    world.stop().await;
     let bytes = stored(&world);
     assert!(holds(&bytes, "up/look") && holds(&bytes, "AG-ARGUMENTS"), "the rows are there");
     for what in ["argument", "result", "refused", "misfit", "error", "order", "question", "answer"] {

@@ -56,6 +56,19 @@ async fn more_than_the_gateway_works_on_are_told_to_come_again() {
 }
 
 #[tokio::test]
+async fn a_body_that_does_not_come_does_not_keep_its_place() {
+    let world = World::start(|config| {
+        config.settings.bounds.in_flight = 1;
+        config.settings.bounds.call_timeout = std::time::Duration::from_secs(2);
+    })
+    .await;
+    let reply = world.client("agent").send_all_but_a_byte(&Call::tool("look", TEXT)).await.unwrap();
+    assert_eq!((reply.status, code(&reply).as_str()), (400, "AG-HEAD-BODY"), "{}", reply.text());
+    assert_eq!(text(&world.call("look", TEXT).await), "done");
+    assert_eq!(world.story().await[0], "refusal - - AG-HEAD-BODY");
+}
+
+#[tokio::test]
 async fn a_call_whose_client_left_keeps_its_place() {
     let world = World::start(|config| config.settings.bounds.in_flight = 1).await;
     let latch = Latch::new();

@@ -10,4 +10,5 @@ mod journey;
 mod load;
 mod permits;
 mod rounds;
+mod store;
 mod world;

@@ -76,6 +76,25 @@ async fn a_held_retry_goes_on_when_a_person_decides() {
 }
 
 #[tokio::test]
+async fn a_held_retry_does_not_hold_up_the_end_of_the_gateway() {
+    let hold = Duration::from_secs(120);
+    let mut world = World::start(|config| config.settings.approvals.hold = hold).await;
+    let begun = Instant::now();
+    let notice = world.send(&order()).await;
+    let (client, repeated) = (world.client("agent"), retry(&notice));
+    let waiting = tokio::spawn(async move { client.send(&repeated).await });
+    // Long enough that the retry waits on most machines; one that comes too late meets a closed port.
+    tokio::time::sleep(Duration::from_millis(300)).await;
+    world.stop().await;
+    assert!(begun.elapsed() < hold, "stopped after {:?}", begun.elapsed());
+    if let Ok(reply) = waiting.await.unwrap() {
+        assert!(!state(&reply).is_empty(), "asked to come again: {}", reply.text());
+    }
+    world.start_again().await;
+    assert_eq!(world.state_of(&approval(&notice)).await, "pending");
+}
+
+#[tokio::test]
 async fn a_client_that_declares_nothing_gets_a_result_that_names_the_approval() {
     let world = World::plain().await;
     let call = Call::tool("order", BOLTS);
