@@ -1,10 +1,11 @@
 use std::net::SocketAddr;
+use std::sync::Arc;
 
 use axum::body::Body;
 use hyper::service::service_fn;
 use hyper_util::rt::TokioIo;
 use tokio::net::{TcpListener, TcpSocket, TcpStream};
-use tokio::sync::watch;
+use tokio::sync::{Notify, watch};
 use tokio::task::{JoinHandle, JoinSet};
 
 use crate::latch::Latch;
@@ -17,6 +18,7 @@ pub struct Serving {
     phase: watch::Sender<Phase>,
     refusing: Latch,
     ended: Latch,
+    cut: Arc<Notify>,
     task: JoinHandle<()>,
 }
 
@@ -32,15 +34,20 @@ impl Serving {
         let listener = TcpListener::bind("127.0.0.1:0").await?;
         let address = listener.local_addr()?;
         let (phase, seen) = watch::channel(Phase::Open);
-        let (refusing, ended) = (Latch::new(), Latch::new());
-        let task = tokio::spawn(run(listener, upstream, seen, refusing.clone(), ended.clone()));
-        Ok(Self { address, phase, refusing, ended, task })
+        let (refusing, ended, cut) = (Latch::new(), Latch::new(), Arc::new(Notify::new()));
+        let task = tokio::spawn(run(listener, upstream, seen, refusing.clone(), ended.clone(), cut.clone()));
+        Ok(Self { address, phase, refusing, ended, cut, task })
     }
 
     /// The URL of its endpoint.
     #[must_use]
     pub fn url(&self) -> String {
         format!("http://{}/mcp", self.address)
+    }
+
+    /// Ends the connections that are open; new ones are taken.
+    pub fn cut(&self) {
+        self.cut.notify_one();
     }
 
     /// Refuses new connections from now on; those that are open stay.
@@ -68,6 +75,7 @@ async fn run(
     mut phase: watch::Receiver<Phase>,
     refusing: Latch,
     ended: Latch,
+    cut: Arc<Notify>,
 ) {
     // Connections are aborted together with this task.
     let mut connections = JoinSet::new();
@@ -76,6 +84,7 @@ async fn run(
         tokio::select! {
             biased;
             _ = phase.wait_for(|phase| *phase >= Phase::Refusing) => break,
+            () = cut.notified() => connections.abort_all(),
             accepted = listener.accept() => match accepted {
                 Ok((stream, _)) => { connections.spawn(serve(stream, upstream.clone())); }
                 Err(_) => break,

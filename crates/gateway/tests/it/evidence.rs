@@ -232,7 +232,7 @@ async fn arguments_and_results_are_kept_as_digests_only() {
     let world = World::start(|config| {
         config.up().may_ask = vec![aldgate_gateway::settings::MayAsk::Form];
         // A policy that reads the arguments.
-        config.policy.push_str(r#"@id("reads") forbid (principal, action == Action::"call", resource == Tool::"up/look") when { context has arguments && context.arguments has text && context.arguments.text == "never" };"#);
+        config.policy.push_str(r#"@id("reads") forbid (principal, action == Action::"call", resource == Tool::"up/look") when { context.args has text && context.args.text == "never" };"#);
     })
     .await;
     let marked = |what: &str| format!("marked-{what}-8d41f0");

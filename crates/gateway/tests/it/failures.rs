@@ -168,6 +168,20 @@ async fn what_was_never_sent_is_not_unknown() {
 }
 
 #[tokio::test]
+async fn an_idle_connection_that_ended_is_not_taken_for_a_call_that_was_sent() {
+    let world = World::plain().await;
+    for number in 1..=100 {
+        let reply = world.call("note", TEXT).await;
+        assert_eq!(code(&reply), "-", "call {number}: {}", reply.text());
+        world.serving.cut();
+        if number % 2 == 0 {
+            tokio::task::yield_now().await;
+        }
+    }
+    assert_eq!(world.up.calls("note").len(), 100);
+}
+
+#[tokio::test]
 async fn a_result_must_have_the_form_that_was_promised() {
     let world = World::plain().await;
     for (what, behaviour) in [

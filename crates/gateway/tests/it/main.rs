@@ -10,5 +10,6 @@ mod journey;
 mod load;
 mod permits;
 mod rounds;
+mod rulings;
 mod store;
 mod world;

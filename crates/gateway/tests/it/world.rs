@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use aldgate_approval::SealKey;
 use aldgate_authority::{Entry, PolicySet, PrincipalKind};
+use aldgate_evidence::Row;
 use aldgate_gateway::settings::{Pins, Settings, Transport, UpstreamSettings};
 use aldgate_gateway::{Gateway, Parts};
 use aldgate_identity::{ConfiguredPrincipal, TokenHash, TokenTable};
@@ -13,7 +14,7 @@ use aldgate_store::Store;
 use aldgate_testkit::{Call, Client, Reply, Serving, Upstream};
 use serde_json::{Value, json};
 use tokio::net::TcpListener;
-use tokio::sync::oneshot;
+use tokio::sync::{broadcast, oneshot};
 use tokio::task::JoinHandle;
 
 use crate::fake;
@@ -70,6 +71,7 @@ struct Running {
     agents: SocketAddr,
     admin: SocketAddr,
     unknown: usize,
+    events: broadcast::Receiver<Row>,
     stop: oneshot::Sender<()>,
     served: JoinHandle<std::io::Result<()>>,
 }
@@ -148,6 +150,11 @@ impl World {
     /// Calls whose outcome nobody knew when the gateway started.
     pub(crate) fn unknown_calls(&self) -> usize {
         self.running.as_ref().unwrap().unknown
+    }
+
+    /// Rows of evidence as the gateway announced them since it started.
+    pub(crate) fn events(&mut self) -> &mut broadcast::Receiver<Row> {
+        &mut self.running.as_mut().unwrap().events
     }
 
     /// A client of the endpoint for agents with this principal's token.
@@ -245,6 +252,7 @@ pub(crate) async fn parts(config: Config, folder: &std::path::Path) -> Parts {
 /// Starts a gateway on free ports.
 async fn serve(parts: Parts) -> Running {
     let (gateway, recovered) = Gateway::start(parts).await.unwrap();
+    let events = gateway.watch();
     let agents = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let admin = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let addresses = (agents.local_addr().unwrap(), admin.local_addr().unwrap());
@@ -252,7 +260,14 @@ async fn serve(parts: Parts) -> Running {
     let served = tokio::spawn(gateway.serve(agents, admin, async {
         let _ = stopped.await;
     }));
-    Running { agents: addresses.0, admin: addresses.1, unknown: recovered.unknown_calls, stop, served }
+    Running {
+        agents: addresses.0,
+        admin: addresses.1,
+        unknown: recovered.unknown_calls,
+        events,
+        stop,
+        served,
+    }
 }
 
 /// `agent` and `other` (services that call), `approver` (a person who decides), `robot` (a service that would), `chief`

@@ -26,7 +26,7 @@ async fn another_registry_entry_needs_another_approval() {
 
 #[tokio::test]
 async fn another_policy_needs_another_approval() {
-    let more = r#"@id("later") forbid (principal, action == Action::"call", resource == Tool::"up/order") when { context has arguments && context.arguments has item && context.arguments.item == "nails" };"#;
+    let more = r#"@id("later") forbid (principal, action == Action::"call", resource == Tool::"up/order") when { context.args has item && context.args.item == "nails" };"#;
     check("policies", |config| config.policy.push_str(more)).await;
 }
 
