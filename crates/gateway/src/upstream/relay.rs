@@ -12,6 +12,7 @@ use super::dispatch::Fault;
 use crate::clock;
 use crate::gate::Gate;
 use crate::permit::Spent;
+use crate::reply;
 use crate::settings::MayAsk;
 use crate::trail::Trail;
 
@@ -73,7 +74,11 @@ pub(super) fn asked(gate: &Gate, trail: &Trail, spent: &Spent, view: &ResultView
         put("inputRequests", to_raw_value(&relayed))?;
     }
     put("requestState", to_raw_value(&state))?;
-    put("_meta", to_raw_value(&crate::reply::own_meta()))?;
+    let mut meta = reply::own_meta();
+    if let serde_json::Value::Object(meta) = &mut meta {
+        meta.insert("io.github.aldgate/call".to_owned(), trail.call.as_str().into());
+    }
+    put("_meta", to_raw_value(&meta))?;
     serde_json::to_vec(&members).map_err(Fault::Own)
 }
 
