@@ -55,6 +55,41 @@ async fn more_than_the_gateway_works_on_are_told_to_come_again() {
     assert_eq!(world.up.calls("look").len(), 1);
 }
 
+#[tokio::test(flavor = "multi_thread", worker_threads = 4)]
+async fn clients_that_leave_at_any_moment_break_nothing() {
+    let world = World::plain().await;
+    // From the first bytes of the request to after the reply, in steps of a fifth of a millisecond.
+    join_all((0..200_u64).map(|number| {
+        let client = world.client("agent");
+        async move {
+            let (tool, member) =
+                [("note", "text"), ("order", "item"), ("look", "text")][(number % 3) as usize];
+            let call = Call::tool(tool, &format!(r#"{{"{member}":"{number}"}}"#)).with_forms();
+            let leaving = tokio::time::sleep(std::time::Duration::from_micros(200 * number));
+            // Whether the reply came first does not matter.
+            let _ = client.send_and_leave(&call, leaving).await;
+        }
+    }))
+    .await;
+    assert_eq!(text(&world.call("note", TEXT).await), "done");
+    assert_eq!(code(&world.call("order", r#"{"item":"bolts"}"#).await), "AG-APPROVAL-PENDING");
+    assert_eq!(world.admin("approver").get("/healthz").await.unwrap().status, 200);
+    let calls = world.up.calls("note").len();
+    eventually("every call ending", async || {
+        let rows = world.rows().await;
+        let count = |kind: &str, tool: &str| {
+            rows.iter().filter(|row| row["kind"] == kind && row["tool"] == tool).count()
+        };
+        let ended = count("outcome", "up/note") == calls
+            && count("outcome", "up/look") == world.up.calls("look").len();
+        (ended && count("intent", "up/note") == calls).then_some(())
+    })
+    .await;
+    assert_eq!(world.look("/v1/status").await["counted"]["panics"], 0);
+    let asked = world.rows().await.iter().filter(|row| row["kind"] == "approval_asked").count();
+    assert_eq!(world.approvals().await.len(), asked, "no approval without its row");
+}
+
 #[tokio::test]
 async fn a_body_that_does_not_come_does_not_keep_its_place() {
     let world = World::start(|config| {

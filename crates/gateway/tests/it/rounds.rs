@@ -5,7 +5,7 @@ use aldgate_gateway::settings::MayAsk;
 use aldgate_testkit::{Behaviour, Call, Reply};
 use serde_json::{Value, json};
 
-use crate::world::{Config, World, approval, code, rpc, state, text};
+use crate::world::{Config, World, approval, call_id, code, rpc, state, text};
 
 fn schema() -> Value {
     json!({"type": "object", "properties": {"size": {"type": "integer", "minimum": 1}}, "required": ["size"]})
@@ -46,6 +46,7 @@ async fn a_form_is_relayed_as_the_upstreams_and_its_answer_is_passed_on() {
 
     let done = world.send(&answer(&note(), &asked, json!(3))).await;
     assert_eq!(text(&done), "noted");
+    assert_eq!(call_id(&asked), call_id(&done), "one call over its rounds");
     let calls = world.up.calls("note");
     let [first, second] = calls.as_slice() else { panic!("{calls:?}") };
     let declared = json!({"elicitation": {"form": {}}});
@@ -90,7 +91,7 @@ async fn every_round_is_a_row_of_one_call() {
             (2, "outcome", "complete"),
         ]
     );
-    let call = crate::world::call_id(&third);
+    let call = call_id(&third);
     assert!(rows.iter().all(|row| row["call"] == call.as_str()), "{rows:?}");
     let digested: Vec<_> =
         rows.iter().filter(|row| row["kind"] == "intent").map(|row| row["responses"].is_string()).collect();
@@ -226,6 +227,21 @@ async fn only_forms_are_relayed() {
     let seventeen: serde_json::Map<_, _> =
         (0..17).map(|number| (format!("q{number}"), question()["size"].clone())).collect();
     ends("too many", relaying, true, seventeen.into(), "more than 16 inputs at once").await;
+}
+
+#[tokio::test]
+async fn a_call_asks_sixteen_times_at_most() {
+    let world = World::start(relaying).await;
+    world.up.does("note", Behaviour::Rounds(vec![question(); 20], Box::new(Behaviour::text("never"))));
+    let mut asked = world.send(&note()).await;
+    for _ in 1..16 {
+        asked = world.send(&answer(&note(), &asked, json!(3))).await;
+        assert!(!state(&asked).is_empty());
+    }
+    let last = world.send(&answer(&note(), &asked, json!(3))).await;
+    assert_eq!(code(&last), "AG-OUTCOME-UNKNOWN", "{}", last.text());
+    assert!(text(&last).contains("more than 16 rounds"), "{}", text(&last));
+    assert_eq!(world.up.calls("note").len(), 17);
 }
 
 #[tokio::test]
