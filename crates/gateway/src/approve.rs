@@ -6,7 +6,7 @@ use aldgate_approval::seal::NONCE_BYTES;
 use aldgate_approval::{ApprovalId, Binding, Purpose, Record, RecordState, RequestState, Verdict as Decided};
 use aldgate_authority::Verdict;
 use aldgate_evidence::Kind;
-use aldgate_store::{AskOutcome, Redeemed, StoreFault};
+use aldgate_store::{AskOutcome, StoreFault};
 use serde_json::value::RawValue;
 
 use crate::catalog::Progress;
@@ -67,8 +67,9 @@ pub(crate) async fn ready(gate: &Gate, trail: &mut Trail, ruled: Ruled) -> Resul
 
 /// Writes the intent and makes the permit. From here on the call is made whether or not the caller stays.
 pub(crate) async fn permit(gate: &Gate, trail: &mut Trail, ready: Ready) -> Result<Permit, Refusal> {
-    let Ready { ruled, approval } = ready;
+    let Ready { mut ruled, approval } = ready;
     if let Some((record, binding)) = approval {
+        as_approved(gate, trail, &mut ruled, record.id.as_str()).await?;
         let redemption =
             record.redeem(&binding, clock::now()).map_err(|fault| Refusal::spent(fault.to_string()))?;
         let intent = record::intent_row(trail)?;
@@ -82,10 +83,12 @@ pub(crate) async fn permit(gate: &Gate, trail: &mut Trail, ready: Ready) -> Resu
             })?;
         trail.intended = true;
         gate.recorder.announce(&intent);
-        let arguments = approved_arguments(gate, &redeemed)?;
-        return Ok(Permit::redeemed(ruled, &redeemed, arguments));
+        return Ok(Permit::redeemed(ruled, &redeemed));
     }
-    if matches!(ruled.call.progress, Progress::Round { .. }) {
+    if let Progress::Round { approval, .. } = &ruled.call.progress {
+        if let Some(id) = approval.clone() {
+            as_approved(gate, trail, &mut ruled, &id).await?;
+        }
         let recorded = record::next_round(gate, trail, ruled.call.tool.entry.read_only).await?;
         return Permit::next_round(ruled, recorded);
     }
@@ -225,14 +228,25 @@ pub(crate) fn opened_arguments(gate: &Gate, sealed: &[u8]) -> Option<String> {
     String::from_utf8(gate.seal.open(ARGUMENTS, sealed).ok()?).ok()
 }
 
-fn approved_arguments(gate: &Gate, redeemed: &Redeemed) -> Result<Option<Box<RawValue>>, Refusal> {
+/// Puts the argument bytes that the person saw in the place of those that the request brought: they mean the same, and
+/// may be spelled otherwise.
+async fn as_approved(gate: &Gate, trail: &mut Trail, ruled: &mut Ruled, id: &str) -> Result<(), Refusal> {
     let lost = || {
-        let message = "the approved arguments cannot be opened, the sealing key was changed; nothing was sent and the \
-             approval is used up";
+        let message =
+            "the approved arguments cannot be opened, the sealing key was changed; nothing was sent";
         Refusal::host("AG-STORE", message)
     };
-    let text = opened_arguments(gate, redeemed.sealed_arguments()).ok_or_else(lost)?;
-    if text.is_empty() { Ok(None) } else { RawValue::from_string(text).map(Some).map_err(|_| lost()) }
+    let tenant = trail.principal.as_ref().map(|principal| principal.tenant.as_str()).unwrap_or_default();
+    let (_, sealed) = gate.store.approval(tenant, id).await.map_err(|fault| {
+        Refusal::host("AG-STORE", "the approved arguments could not be read; nothing was sent").because(fault)
+    })?;
+    let text = opened_arguments(gate, &sealed).ok_or_else(lost)?;
+    let approved =
+        if text.is_empty() { None } else { Some(RawValue::from_string(text).map_err(|_| lost())?) };
+    let bytes = approved.as_deref().map_or("{}", RawValue::get).as_bytes();
+    trail.arguments = Some(trail.digests.of(bytes));
+    ruled.call.request.params.arguments = approved;
+    Ok(())
 }
 
 fn random<const N: usize>() -> Result<[u8; N], Refusal> {

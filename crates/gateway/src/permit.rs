@@ -60,11 +60,9 @@ impl Permit {
         }
     }
 
-    /// For a call that a person approved: the store took the approval for it, and the argument bytes are those that were
-    /// approved.
-    pub(crate) fn redeemed(ruled: Ruled, redeemed: &Redeemed, approved: Option<Box<RawValue>>) -> Self {
+    /// For a call that a person approved: the store took the approval for it.
+    pub(crate) fn redeemed(ruled: Ruled, redeemed: &Redeemed) -> Self {
         let mut permit = Self::of(ruled);
-        permit.spent.arguments = approved;
         permit.spent.approval = Some(redeemed.approval().to_owned());
         permit.spent.decision = Some(redeemed.decision().clone());
         permit
