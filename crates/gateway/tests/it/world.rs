@@ -35,6 +35,7 @@ pub(crate) struct Config {
     pub(crate) policy: String,
     pub(crate) settings: Settings,
     pub(crate) upstreams: Vec<UpstreamSettings>,
+    pub(crate) secret: [u8; 32],
 }
 
 impl Config {
@@ -138,6 +139,7 @@ impl World {
             policy: POLICY.to_owned(),
             settings,
             upstreams: vec![settings_of("up", "", http(&self.serving.url()))],
+            secret: [7; 32],
         }
     }
 
@@ -245,7 +247,7 @@ pub(crate) async fn parts(config: Config, folder: &std::path::Path) -> Parts {
         upstreams: config.upstreams,
         identity: Arc::new(principals()),
         store: Store::open(folder).await.unwrap(),
-        seal: SealKey::derive(&[7; 32]).unwrap(),
+        seal: SealKey::derive(&config.secret).unwrap(),
     }
 }
 

@@ -1,7 +1,9 @@
 use std::collections::BTreeMap;
 
+use aldgate_gateway::settings::MayAsk;
 use aldgate_testkit::{Behaviour, Call, Latch};
 use futures::future::join_all;
+use serde_json::json;
 
 use super::{BOLTS, approved, order, retry};
 use crate::world::{World, approval, code, rpc, state, text};
@@ -14,6 +16,36 @@ async fn what_is_sent_are_the_bytes_that_were_approved() {
     assert_eq!(text(&world.send(&other.id("2").state(&state(&notice))).await), "done");
     let seen = world.up.calls("order").remove(0);
     assert!(seen.body.contains(&format!(r#""arguments":{BOLTS}"#)), "{}", seen.body);
+}
+
+#[tokio::test]
+async fn the_bytes_that_were_approved_are_sent_in_every_round() {
+    let world = World::start(|config| config.up().may_ask = vec![MayAsk::Form]).await;
+    let form = Behaviour::form("sure", "Sure?", &json!({"type": "object", "properties": {}}));
+    world.up.does("order", Behaviour::asking(form, "ordered"));
+    let (notice, _) = approved(&world).await;
+    let asked = world.send(&retry(&notice)).await;
+    let other = Call::tool("order", r#"{ "count": 12.0, "item": "\u0062olts" }"#).with_forms();
+    let answer = json!({"sure": {"action": "accept", "content": {}}});
+    assert_eq!(text(&world.send(&other.id("3").state(&state(&asked)).answering(answer)).await), "ordered");
+    let calls = world.up.calls("order");
+    assert_eq!(calls.len(), 2);
+    assert!(calls.iter().all(|seen| seen.body.contains(&format!(r#""arguments":{BOLTS}"#))), "{calls:?}");
+}
+
+#[tokio::test]
+async fn another_sealing_key_opens_nothing_and_uses_nothing_up() {
+    let mut world = World::plain().await;
+    let (notice, id) = approved(&world).await;
+    world.restart(|config| config.secret = [8; 32]).await;
+    let reply = world.send(&retry(&notice)).await;
+    assert_eq!((rpc(&reply), code(&reply).as_str()), (-32602, "AG-STATE"));
+    let fresh = world.call("order", BOLTS).await;
+    assert_eq!((fresh.status, code(&fresh).as_str()), (500, "AG-STORE"), "{}", fresh.text());
+    assert_eq!(world.up.calls("order").len(), 0);
+    assert_eq!(world.state_of(&id).await, "approved");
+    world.restart(|_| {}).await;
+    assert_eq!(text(&world.send(&retry(&notice)).await), "done", "the key is back");
 }
 
 #[tokio::test]
