@@ -39,7 +39,7 @@ pub struct Reviewed {
 /// Checks that locks, registry and policies fit together. Connects to nothing.
 ///
 /// # Errors
-/// What [`Gateway::start`] would say.
+/// What [`crate::Gateway::start`] would say.
 pub fn review(
     upstreams: Vec<UpstreamSettings>,
     registry: Registry,

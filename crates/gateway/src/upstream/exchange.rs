@@ -34,7 +34,7 @@ pub enum TransportFault {
     Credential,
 }
 
-/// Why there is no answer. Whoever meets one looks at [`ExchangeFault::was_sent`].
+/// Why there is no answer. Whoever meets one asks whether the request was sent.
 #[derive(Debug, thiserror::Error)]
 pub enum ExchangeFault {
     /// No connection.
