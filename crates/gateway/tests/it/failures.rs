@@ -2,11 +2,12 @@
 
 use std::time::Duration;
 
+use aldgate_gateway::settings::MayAsk;
 use aldgate_testkit::{Behaviour, Call, Latch, Reply};
 use serde_json::json;
 
 use crate::fake;
-use crate::world::{World, approval, code, rpc, text};
+use crate::world::{World, approval, code, rpc, state, text};
 
 const TEXT: &str = r#"{"text":"t"}"#;
 /// Bytes of an answer that are read at most in these tests.
@@ -165,6 +166,24 @@ async fn what_was_never_sent_is_not_unknown() {
             "outcome requires_approval failed AG-UPSTREAM-UNREACHABLE",
         ]
     );
+}
+
+#[tokio::test]
+async fn a_round_that_is_never_sent_leaves_unknown_what_the_first_one_did() {
+    let world = World::start(|config| config.up().may_ask = vec![MayAsk::Form]).await;
+    world.up.ends_connections();
+    let form = Behaviour::form("sure", "Sure?", &json!({"type": "object", "properties": {}}));
+    let mut rounds = Vec::new();
+    for tool in ["look", "note"] {
+        world.up.does(tool, Behaviour::asking(form.clone(), "never"));
+        let call = Call::tool(tool, TEXT).with_forms();
+        let asked = world.send(&call).await;
+        rounds.push(call.id("2").state(&state(&asked)).answering(json!({"sure": {"action": "decline"}})));
+    }
+    world.serving.end().await;
+    let [read, written] = rounds.as_slice() else { panic!("two rounds") };
+    assert_eq!(code(&world.send(read).await), "AG-UPSTREAM-UNREACHABLE");
+    assert_eq!(code(&world.send(written).await), "AG-OUTCOME-UNKNOWN");
 }
 
 #[tokio::test]
