@@ -36,7 +36,7 @@ pub use authorizer::{Authorizer, AuthorizerFault};
 pub use check::{PolicyFinding, Severity, ToolContract};
 pub use decide::Decide;
 pub use implied::{Hints, implied};
-pub use matrix::{Cell, Column, MatrixRow, Surveyed};
+pub use matrix::{Cell, Column, MatrixRow, RoleRuling, Surveyed};
 pub use policy::{PolicyFault, PolicySet};
 pub use principal::{Principal, PrincipalKind};
 pub use registry::{Answer, Authority, Entry, Label, Registry, RegistryFault, Substitutes};

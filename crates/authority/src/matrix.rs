@@ -1,4 +1,4 @@
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 
 use cedar_policy::Context;
 use serde::Serialize;
@@ -36,7 +36,7 @@ pub struct Column {
     pub tenant: String,
 }
 
-/// One tool with the rulings for each role.
+/// One tool with the ruling for each column.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct MatrixRow {
     /// The tool's name.
@@ -47,8 +47,21 @@ pub struct MatrixRow {
     pub implied: Authority,
     /// What the registry says; a tool that is not in it is prohibited.
     pub registry: Authority,
-    /// What a principal with one role gets.
-    pub roles: BTreeMap<String, Cell>,
+    /// What a principal with one role gets, in the order of the columns.
+    pub roles: Vec<RoleRuling>,
+}
+
+/// What one column gets. Two principals of one role need not get the same: policies see kind and tenant too.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct RoleRuling {
+    /// The role's name.
+    pub role: String,
+    /// Person or service.
+    pub kind: PrincipalKind,
+    /// The tenant.
+    pub tenant: String,
+    /// The ruling.
+    pub ruling: Cell,
 }
 
 /// A ruling without knowing the arguments.
@@ -82,7 +95,7 @@ impl Authorizer {
         may_be_allowed(&slice, &answered)
     }
 
-    /// What each role gets for each tool, without knowing the arguments.
+    /// What each column gets for each tool, without knowing the arguments.
     ///
     /// It holds for policies that pass [`Authorizer::check`], and for arguments that Cedar can represent: a policy
     /// that fails, or reads what is unmapped, refuses the call, whatever a cell says.
@@ -103,7 +116,7 @@ impl Authorizer {
             upstream: tool.upstream.to_owned(),
             implied: implied(&tool.hints),
             registry: found.as_ref().map_or(Authority::Prohibited, |(entry, _)| entry.authority),
-            roles: roles.iter().map(|column| (column.role.clone(), cell(column))).collect(),
+            roles: roles.iter().map(|column| column.ruled(cell(column))).collect(),
         }
     }
 
@@ -166,6 +179,10 @@ fn may_be_allowed(slice: &Slice, answered: &Answered) -> bool {
 }
 
 impl Column {
+    fn ruled(&self, ruling: Cell) -> RoleRuling {
+        RoleRuling { role: self.role.clone(), kind: self.kind, tenant: self.tenant.clone(), ruling }
+    }
+
     fn principal(&self) -> Principal {
         Principal {
             issuer: "matrix".to_owned(),

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::process::ExitCode;
 
 use aldgate_authority::{
-    Action, Column, Explanation, Principal, Question, Severity, Surveyed, Target, ToolContract, implied,
+    Action, Column, Explanation, Principal, PrincipalKind, Question, Severity, Surveyed, Target, ToolContract, implied,
 };
 use miette::{IntoDiagnostic as _, WrapErr as _, miette};
 use serde_json::Value;
@@ -81,22 +81,35 @@ fn matrix(loaded: &Loaded, json: bool) -> miette::Result<ExitCode> {
         out::json(&rows)?;
         return Ok(ExitCode::SUCCESS);
     }
-    let mut heading = vec!["tool", "annotations imply", "registry"];
-    heading.extend(roles.iter().map(|column| column.role.as_str()));
+    let names: Vec<_> = roles.iter().map(|column| heading(column, &roles)).collect();
+    let mut headings = vec!["tool", "annotations imply", "registry"];
+    headings.extend(names.iter().map(String::as_str));
     let cells = rows.iter().map(|row| {
         let mut cells = vec![
             format!("{}/{}", row.upstream, row.tool),
             row.implied.as_str().to_owned(),
             row.registry.as_str().to_owned(),
         ];
-        cells.extend(roles.iter().map(|column| {
-            let cell = row.roles.get(&column.role).and_then(|cell| serde_json::to_value(cell).ok());
-            cell.as_ref().and_then(Value::as_str).unwrap_or_default().to_owned()
+        cells.extend(row.roles.iter().map(|one| {
+            let ruling = serde_json::to_value(one.ruling).ok();
+            ruling.as_ref().and_then(Value::as_str).unwrap_or_default().to_owned()
         }));
         cells
     });
-    out::table(&heading, &cells.collect::<Vec<_>>())?;
+    out::table(&headings, &cells.collect::<Vec<_>>())?;
     Ok(ExitCode::SUCCESS)
+}
+
+/// The role, with kind and tenant where another column has the same role.
+fn heading(column: &Column, all: &[Column]) -> String {
+    if all.iter().filter(|other| other.role == column.role).count() < 2 {
+        return column.role.clone();
+    }
+    let kind = match column.kind {
+        PrincipalKind::Person => "person",
+        PrincipalKind::Service => "service",
+    };
+    format!("{} ({kind}, {})", column.role, column.tenant)
 }
 
 fn explain(loaded: &Loaded, tool: &str, name: &str, args: &str, json: bool) -> miette::Result<ExitCode> {

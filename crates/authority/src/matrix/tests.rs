@@ -17,7 +17,7 @@ fn check(policies: &str, expected: Expect) {
         .iter()
         .map(|row| {
             let listed = authorizer.listed(&agent, &Target { upstream: "u", tool: &row.tool, contract: "" });
-            let cell = serde_json::to_value(row.roles["agent"]).unwrap();
+            let cell = serde_json::to_value(row.roles[0].ruling).unwrap();
             format!("{}: {}{}", row.tool, cell.as_str().unwrap(), if listed { "" } else { ", not listed" })
         })
         .collect();
@@ -106,6 +106,27 @@ fn what_arguments_can_change_depends_on_them() {
             never: prohibited, not listed
             unknown: prohibited, not listed"#]],
     );
+}
+
+#[test]
+fn one_role_of_two_kinds_and_tenants_keeps_every_column() {
+    let authorizer = authorizer(
+        "permit(principal, action in [Action::\"call\", Action::\"call_unattended\"], resource) when { principal.kind == \"service\" && principal.tenant == \"demo\" };",
+    );
+    let tool = Surveyed { upstream: "u", tool: "auto", hints: Hints::default() };
+    let column = |kind, tenant: &str| Column { role: "agent".to_owned(), kind, tenant: tenant.to_owned() };
+    let columns = [
+        column(PrincipalKind::Person, "demo"),
+        column(PrincipalKind::Service, "demo"),
+        column(PrincipalKind::Service, "other"),
+    ];
+    let rows = authorizer.matrix(&[tool], &columns);
+    let shown: Vec<String> = rows[0].roles.iter().map(|one| serde_json::to_string(one).unwrap()).collect();
+    expect![[r#"
+        {"role":"agent","kind":"person","tenant":"demo","ruling":"prohibited"}
+        {"role":"agent","kind":"service","tenant":"demo","ruling":"prohibited"}
+        {"role":"agent","kind":"service","tenant":"other","ruling":"prohibited"}"#]]
+    .assert_eq(&shown.join("\n"));
 }
 
 #[test]

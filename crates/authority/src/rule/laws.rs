@@ -192,7 +192,7 @@ proptest! {
             if policies.contains("host#bot") || policies.contains("subject ==") || is_fault(&ruling) {
                 continue;
             }
-            let expected = match authorizer.matrix(&[surveyed], &[column])[0].roles["agent"] {
+            let expected = match authorizer.matrix(&[surveyed], &[column])[0].roles[0].ruling {
                 Cell::DependsOnArguments => continue,
                 Cell::Automatic => Verdict::Automatic,
                 Cell::RequiresApproval => Verdict::RequiresApproval,
