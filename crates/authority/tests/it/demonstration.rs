@@ -16,7 +16,7 @@ struct Fragment {
 }
 
 pub(crate) fn registry() -> Registry {
-    toml::from_str::<Fragment>(&file("demo/registry.toml")).unwrap().registry
+    toml::from_str::<Fragment>(&file("demo/aldgate.toml")).unwrap().registry
 }
 
 fn authorizer() -> Authorizer {
