@@ -82,11 +82,6 @@ impl PolicySet {
         Ok(Self { policies })
     }
 
-    /// The ids of the policies, in the order of the files.
-    pub fn ids(&self) -> impl Iterator<Item = &str> {
-        self.policies.iter().map(|policy| policy.id.as_str())
-    }
-
     pub(crate) fn iter(&self) -> impl Iterator<Item = &Arc<Policy>> {
         self.policies.iter()
     }

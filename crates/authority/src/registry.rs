@@ -154,12 +154,6 @@ impl Authority {
             Self::Prohibited => "prohibited",
         }
     }
-
-    /// The stricter of both.
-    #[must_use]
-    pub fn strictest(self, other: Self) -> Self {
-        self.max(other)
-    }
 }
 
 impl Label {

@@ -1,8 +1,6 @@
 #[cfg(test)]
 mod tests;
 
-use std::collections::BTreeMap;
-
 use aldgate_wire::guard::{self, GuardFault, Limits};
 use serde_json::{Map, Number, Value};
 
@@ -52,14 +50,6 @@ pub fn canonical(definition: &str) -> Result<String, CanonicalFault> {
 /// As [`canonical`].
 pub fn fingerprint(definition: &str) -> Result<Fingerprint, CanonicalFault> {
     Ok(Fingerprint { jcs: Digest::of(canonical(definition)?), raw: Digest::of(definition) })
-}
-
-/// The digest of the canonical form of each member of a definition, so that a change can be named.
-///
-/// # Errors
-/// As [`canonical`].
-pub fn field_digests(definition: &str) -> Result<BTreeMap<String, Digest>, CanonicalFault> {
-    parse(definition)?.into_iter().map(|(name, value)| Ok((name, Digest::of(form(&value)?)))).collect()
 }
 
 /// The members of a definition, once the guard has let it pass.

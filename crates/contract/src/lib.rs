@@ -11,6 +11,6 @@ mod digest;
 mod layout;
 mod lock;
 
-pub use canonical::{CanonicalFault, Fingerprint, canonical, field_digests, fingerprint};
+pub use canonical::{CanonicalFault, Fingerprint, canonical, fingerprint};
 pub use digest::{Digest, DigestFault};
 pub use lock::{FORMAT, Finding, Lock, LockFault, Past, Pin, PinFault, UpstreamIdentity};

@@ -25,7 +25,8 @@ pub struct UpstreamIdentity {
     pub name: String,
     /// Where it is: a URL, or `inproc:` and a system.
     pub endpoint: String,
-    /// `serverInfo.name` when it was pinned; the upstream's own word, for display.
+    /// `serverInfo.name` when it was pinned. It is the upstream's own word and proves nothing, but a live server that
+    /// gives another name is another server than the reviewed one, and none of its tools are served.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub server: Option<String>,
 }
@@ -207,17 +208,6 @@ impl Lock {
             retired.insert(name.clone(), pin.past());
         }
         Ok(Self { upstream: self.upstream.clone(), tools, retired })
-    }
-
-    /// This lock with one tool pinned to its live definition, the others as they are.
-    ///
-    /// # Errors
-    /// A definition that cannot be pinned.
-    pub fn accept(&self, tool: &str, definition: &str, at: &str) -> Result<Self, PinFault> {
-        let mut lock = self.clone();
-        lock.tools.insert(tool.to_owned(), self.next_pin(tool, definition, at)?);
-        lock.retired.remove(tool);
-        Ok(lock)
     }
 
     fn next_pin(&self, name: &str, definition: &str, at: &str) -> Result<Pin, PinFault> {

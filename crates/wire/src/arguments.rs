@@ -5,7 +5,6 @@ mod tests;
 
 use serde_json::value::RawValue;
 
-use crate::code;
 use crate::json::Members;
 use crate::quote::{Quoted, shortened};
 
@@ -18,11 +17,6 @@ pub struct Miscased {
     pub found: String,
     /// The property that the tool declares.
     pub declared: String,
-}
-
-impl Miscased {
-    /// The stable code of this fault.
-    pub const CODE: &str = code::KEY_CASE;
 }
 
 /// Compares the keys of the arguments with the `properties` that the tool's input schema declares at its root.

@@ -47,22 +47,3 @@ pub const METHOD: &str = "AG-WIRE-METHOD";
 pub const PARAMS: &str = "AG-WIRE-PARAMS";
 /// A key differs from a known one only by the case of its letters.
 pub const KEY_CASE: &str = "AG-WIRE-KEY-CASE";
-
-/// Every code of this crate, for the list of errors in the documentation.
-pub const ALL: &[&str] = &[
-    TOO_LARGE,
-    ENCODING,
-    SYNTAX,
-    DEPTH,
-    DUPLICATE_KEY,
-    SURROGATE,
-    NUMBER,
-    SHAPE,
-    ID,
-    HEADER,
-    VERSION,
-    META,
-    METHOD,
-    PARAMS,
-    KEY_CASE,
-];

@@ -18,9 +18,4 @@ impl<T> Presence<T> {
             Self::Absent | Self::Null => None,
         }
     }
-
-    /// Whether the member is not there at all.
-    pub const fn is_absent(&self) -> bool {
-        matches!(self, Self::Absent)
-    }
 }

@@ -132,8 +132,7 @@ pub(crate) trait Desk: Send + Sync + 'static {
     }
 
     /// Whether updates of this resource can be listened to.
-    fn can_watch(&self, uri: &str) -> bool {
-        let _ = uri;
+    fn can_watch(&self, _uri: &str) -> bool {
         false
     }
 
@@ -143,8 +142,7 @@ pub(crate) trait Desk: Send + Sync + 'static {
     }
 
     /// A prompt with its arguments filled in.
-    fn prompt(&self, name: &str, arguments: &Map<String, Value>) -> Result<Value, DeskFault> {
-        let _ = arguments;
+    fn prompt(&self, name: &str, _arguments: &Map<String, Value>) -> Result<Value, DeskFault> {
         Err(DeskFault::no_prompt(name))
     }
 

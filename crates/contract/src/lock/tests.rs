@@ -67,18 +67,6 @@ fn a_change_of_bytes_alone_is_a_new_version_too() {
 }
 
 #[test]
-fn accepts_one_tool_and_leaves_the_others() {
-    let changed = ODD.replace("1.10", "1.11");
-    let accepted = lock().accept("odd", &changed, LATER).unwrap();
-    assert_eq!(accepted.tools["odd"].version, 2);
-    assert_eq!(accepted.tools["odd"].definition.get(), changed);
-    assert_eq!(accepted.tools["plain"].version, 1);
-    assert_eq!(accepted.tools.len(), 3);
-    let new = lock().accept("new", r#"{"name":"new"}"#, LATER).unwrap();
-    assert_eq!(new.tools["new"].version, 1);
-}
-
-#[test]
 fn refuses_what_cannot_be_pinned() {
     let pin = |live: &[(&str, &str)]| Lock::pin(upstream(), live.iter().copied(), AT).unwrap_err();
     assert!(

@@ -3,7 +3,6 @@ use serde_json::{Map, Value};
 use super::RequestId;
 use crate::code;
 use crate::guard::GuardFault;
-use crate::response::error_bytes;
 
 /// Why a message is refused, with all that the answer needs.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
@@ -19,7 +18,7 @@ pub struct Rejection {
     pub data: Option<Box<Value>>,
     /// The id to answer to, where one could be read.
     pub id: Option<RequestId>,
-    /// The stable code, one of [`crate::code::ALL`].
+    /// The stable code, one of those in [`crate::code`].
     pub ag: &'static str,
 }
 
@@ -70,10 +69,5 @@ impl Rejection {
     pub(super) fn answering(mut self, id: &RequestId) -> Self {
         self.id = Some(id.clone());
         self
-    }
-
-    /// The JSON-RPC error to send.
-    pub fn body(&self) -> Vec<u8> {
-        error_bytes(self.id.as_ref(), self.code, &self.message, self.data.as_deref())
     }
 }

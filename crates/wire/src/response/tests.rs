@@ -36,7 +36,7 @@ fn keeps_the_result_byte_by_byte() {
     assert_eq!(view.raw().get(), text);
     assert_eq!(view.kind, ResultKind::Complete);
     assert_eq!(view.is_error, Presence::Null);
-    assert!(view.structured_content.is_absent());
+    assert!(matches!(view.structured_content, Presence::Absent));
     assert!(!view.failed());
 }
 

@@ -73,7 +73,10 @@ proptest! {
                 Ok(Incoming::Request(request)) => prop_assert_eq!(request.method, Method::CallTool),
                 Ok(Incoming::Notification { method }) => prop_assert!(method.starts_with("notifications/")),
                 Err(rejection) => {
-                    let answer: serde_json::Value = serde_json::from_slice(&rejection.body()).unwrap();
+                    let answer: serde_json::Value = serde_json::from_slice(&response::error_bytes(
+                        rejection.id.as_ref(), rejection.code, &rejection.message, rejection.data.as_deref(),
+                    ))
+                    .unwrap();
                     prop_assert_eq!(&answer["error"]["data"]["code"], rejection.ag);
                 }
             }
