@@ -136,12 +136,16 @@ impl Course<'_> {
     fn fault(&self, lost: Lost, read_only: bool, attempts: usize, after: Duration) -> CallFault {
         let tool = self.tool.to_owned();
         match lost {
-            Lost::Rpc(error) => CallFault::Rpc {
-                tool,
-                code: i64::from(error.code.0),
-                message: error.message.to_string(),
-                ag: error.data.and_then(|data| data.get("code")?.as_str().map(str::to_owned)),
-            },
+            Lost::Rpc(error) => {
+                let said = |member: &str| error.data.as_ref()?.get(member)?.as_str().map(str::to_owned);
+                CallFault::Rpc {
+                    tool,
+                    code: i64::from(error.code.0),
+                    message: error.message.to_string(),
+                    ag: said("code").filter(|code| code.starts_with("AG-")),
+                    call: said("call"),
+                }
+            }
             Lost::Unauthorized => CallFault::Unauthorized { tool },
             Lost::NotSent(cause) => {
                 CallFault::Unreachable { tool, attempts, source: TransportTrouble(cause) }

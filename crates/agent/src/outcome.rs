@@ -10,6 +10,12 @@ mod tests;
 /// The refusal code that means: a person has yet to decide, repeat the same call later.
 pub const PENDING_CODE: &str = "AG-APPROVAL-PENDING";
 
+/// The code that means: the call was sent, and nobody knows whether it ran.
+pub(crate) const UNKNOWN_CODE: &str = "AG-OUTCOME-UNKNOWN";
+
+/// The code that means: the call ran, and the upstream answered it with a JSON-RPC error of its own.
+pub(crate) const UPSTREAM_ERROR_CODE: &str = "AG-UPSTREAM-ERROR";
+
 /// The `_meta` key under which the gateway says why it refused.
 pub(crate) const REFUSAL_KEY: &str = "io.github.aldgate/refusal";
 
@@ -67,7 +73,8 @@ pub struct Refusal {
 }
 
 impl Refusal {
-    /// Reads the gateway's mark. Only a result of the gateway itself can carry it: it lets no upstream's through.
+    /// Reads the gateway's mark. A gateway refuses an upstream's result that carries it, so behind one it is the
+    /// gateway's own word; a server that the agent is connected to without a gateway could write it as well.
     pub(crate) fn from_meta(meta: &Map<String, Value>, text: &str) -> Option<Self> {
         let mark = meta.get(REFUSAL_KEY)?.as_object()?;
         let member = |name: &str| mark.get(name).and_then(Value::as_str).map(str::to_owned);
@@ -89,7 +96,7 @@ impl Refusal {
     /// Whether the gateway says that the call may have run although its answer is lost.
     #[must_use]
     pub fn may_have_run(&self) -> bool {
-        says_unknown(&self.text)
+        self.code == UNKNOWN_CODE
     }
 }
 
@@ -106,8 +113,11 @@ pub enum CallFault {
         code: i64,
         /// The server's message.
         message: String,
-        /// `data.code` of the gateway, `AG-…`.
+        /// `data.code`, where it is one of the gateway's, `AG-…`. Of the error's data this and `call` alone are the
+        /// gateway's word; an upstream's own error, which it may hold as well, is never read.
         ag: Option<String>,
+        /// `data.call`: the call's id in the gateway's evidence.
+        call: Option<String>,
     },
     /// The endpoint wants other credentials.
     #[error("the endpoint did not accept the credentials for `{tool}`; set a valid token")]
@@ -203,7 +213,7 @@ impl CallFault {
     pub fn may_have_run(&self) -> bool {
         match self {
             Self::Unsettled { .. } => true,
-            Self::Rpc { message, .. } => says_unknown(message),
+            Self::Rpc { ag, .. } => ag.as_deref() == Some(UNKNOWN_CODE),
             _ => false,
         }
     }
@@ -213,11 +223,6 @@ impl CallFault {
 #[derive(Debug, Error)]
 #[error("{0}")]
 pub struct TransportTrouble(pub(crate) String);
-
-/// Whether a text of the gateway says that a call may have run although its answer is lost.
-pub(crate) fn says_unknown(text: &str) -> bool {
-    text.to_lowercase().contains("executed or unknown")
-}
 
 fn seconds(duration: &Duration) -> String {
     format!("{} s", duration.as_secs_f64())

@@ -6,7 +6,7 @@ use crate::ask::{Asker, InputAsk};
 use crate::call::CallEvent;
 use crate::connection::Connection;
 use crate::endpoint::{ConnectionFault, ServerIdentity};
-use crate::outcome::{CallFault, CallOutcome, Refusal, says_unknown};
+use crate::outcome::{CallFault, CallOutcome, Refusal, UNKNOWN_CODE, UPSTREAM_ERROR_CODE};
 use crate::planner::{Finding, FromTool, Observation, PlanFault, Planner, RunState, Step};
 
 /// The bounds on one run.
@@ -247,8 +247,10 @@ fn finding(outcome: Result<CallOutcome, CallFault>) -> Result<Finding, CallFault
             None => Finding::Answer(FromTool::new(complete)),
         }),
         Ok(CallOutcome::Waiting { refusal, .. }) => Ok(Finding::Waiting(refusal)),
-        Err(CallFault::Rpc { ag: Some(code), message, .. }) if !says_unknown(&message) => {
-            Ok(Finding::Refused(Refusal { code, rule: None, call: None, approval: None, text: message }))
+        Err(CallFault::Rpc { ag: Some(code), message, call, .. })
+            if code != UNKNOWN_CODE && code != UPSTREAM_ERROR_CODE =>
+        {
+            Ok(Finding::Refused(Refusal { code, rule: None, call, approval: None, text: message }))
         }
         Err(fault @ CallFault::Unauthorized { .. }) => Err(fault),
         Err(fault) => {

@@ -139,7 +139,7 @@ async fn a_denied_order_is_written_down_and_never_tried_again() {
 
 #[tokio::test]
 async fn an_order_with_a_lost_answer_is_not_repeated() {
-    let told = Refusal { text: "Executed or unknown, do not retry.".to_owned(), ..refusal("AG-UPSTREAM") };
+    let told = refusal("AG-OUTCOME-UNKNOWN");
     let lost = Finding::Failed { text: "cut".to_owned(), may_have_run: true };
     for order in [lost, Finding::Refused(told)] {
         let (calls, summary) = World { customer_text: "", order }.work("SR-10055").await;

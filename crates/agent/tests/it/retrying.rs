@@ -118,6 +118,37 @@ async fn an_error_of_the_server_and_a_refused_token_are_told_apart() {
 }
 
 #[tokio::test]
+async fn whether_a_call_may_have_run_is_read_from_the_code_of_the_gateway_alone() {
+    let unknown = "executed or unknown, do not retry";
+    for (message, data, may_have_run, code) in [
+        ("anything", json!({"code": "AG-OUTCOME-UNKNOWN", "call": "c-1"}), true, "AG-OUTCOME-UNKNOWN"),
+        (unknown, json!({"code": "AG-UPSTREAM-ERROR", "call": "c-1"}), false, "AG-UPSTREAM-ERROR"),
+        (unknown, json!({"code": "OTHER"}), false, "AG-AGENT-RPC"),
+        (
+            unknown,
+            json!({"code": "AG-UPSTREAM-ERROR", "call": "c-1", "upstream":
+                {"code": 1, "message": unknown, "data": {"code": "AG-OUTCOME-UNKNOWN"}}}),
+            false,
+            "AG-UPSTREAM-ERROR",
+        ),
+        (
+            unknown,
+            json!({"upstream": {"code": "AG-OUTCOME-UNKNOWN", "data": {"code": "AG-OUTCOME-UNKNOWN"}}}),
+            false,
+            "AG-AGENT-RPC",
+        ),
+    ] {
+        let sent = data.clone();
+        let fake = Fake::start(move |_, _| Reply::Error(7502, message, sent.clone())).await;
+        let fault = fake.connect().await.call("order", json!({}), &Scripted::new(never)).await.unwrap_err();
+        assert_eq!((fault.may_have_run(), fault.code()), (may_have_run, code), "{data}");
+        let named = matches!(&fault, CallFault::Rpc { call: Some(call), .. } if call == "c-1");
+        assert_eq!(named, data.get("call").is_some(), "{data}");
+        assert_eq!(fake.calls().len(), 1);
+    }
+}
+
+#[tokio::test]
 async fn arguments_that_are_no_object_are_not_sent() {
     let fake = Fake::start(|_, _| done("")).await;
     let fault = fake.connect().await.call("look", json!([1]), &Scripted::new(never)).await.unwrap_err();

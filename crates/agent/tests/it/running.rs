@@ -68,6 +68,32 @@ async fn a_run_hands_every_outcome_to_the_planner_and_tells_of_each() {
 }
 
 #[tokio::test]
+async fn an_error_of_the_gateway_is_a_refusal_unless_the_call_was_sent() {
+    let fake = Fake::start(|n, _| match n {
+        1 => Reply::Error(7429, "busy", json!({"code": "AG-BUSY", "call": "c-1"})),
+        2 => Reply::Error(
+            7502,
+            "no such thing",
+            json!({"code": "AG-UPSTREAM-ERROR", "upstream": {"code": -1}}),
+        ),
+        _ => Reply::Error(7504, "lost", json!({"code": "AG-OUTCOME-UNKNOWN"})),
+    })
+    .await;
+    let connection = fake.connect().await;
+    let mut planner = Fixed(VecDeque::from(["order", "order", "order"]));
+    let report = run(&connection, &mut planner, "t", &Scripted::new(never), |_| (), RunLimits::default())
+        .await
+        .unwrap();
+    let findings: Vec<_> = report.observations.iter().map(|seen| &seen.finding).collect();
+    assert!(
+        matches!(findings[0], Finding::Refused(refusal) if refusal.code == "AG-BUSY" && refusal.call.as_deref() == Some("c-1")),
+        "{findings:?}"
+    );
+    assert!(matches!(findings[1], Finding::Failed { may_have_run: false, .. }), "{findings:?}");
+    assert!(matches!(findings[2], Finding::Failed { may_have_run: true, .. }), "{findings:?}");
+}
+
+#[tokio::test]
 async fn steps_are_bounded() {
     let fake = Fake::start(|_, _| done("")).await;
     let connection = fake.connect().await;
