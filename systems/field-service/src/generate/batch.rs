@@ -1,5 +1,8 @@
 //! Many-row inserts: rows are collected and written a few hundred at a time, so memory stays bounded.
 
+#[cfg(test)]
+mod tests;
+
 use sqlx::{QueryBuilder, Sqlite, SqliteConnection};
 
 use crate::store::StoreFault;

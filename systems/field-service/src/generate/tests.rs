@@ -97,6 +97,18 @@ async fn numbers_of_tickets_wrap_at_five_digits() {
     assert_eq!(number(&store, distinct).await, 21_000);
 }
 
+/// What holds for each ticket holds for 100,000 of them, which then have a million notes. That memory stays bounded is
+/// the batches' test.
+#[tokio::test]
+async fn a_ticket_has_ten_notes_on_average() {
+    let store = generated(20_000, SEED).await;
+    assert_eq!(number(&store, "SELECT count(*) FROM tickets").await, 20_000);
+    let notes = number(&store, "SELECT count(*) FROM notes").await;
+    assert!((200_000..=240_000).contains(&notes), "{notes}");
+    let most = "SELECT max(n) FROM (SELECT count(*) AS n FROM notes GROUP BY ticket_ord)";
+    assert_eq!(number(&store, most).await, 12);
+}
+
 #[tokio::test]
 async fn every_manual_figure_is_filled_in() {
     let store = generated(100, SEED).await;
