@@ -11,8 +11,8 @@ use serde_json::Value;
 use serde_json::value::RawValue;
 use sha2::{Digest as _, Sha256};
 
-/// The largest integer up to which every integer is exact in an IEEE 754 double.
-const EXACT: f64 = 9_007_199_254_740_992.0;
+/// Below this a whole double is written as an integer: every spelling of it that fits i64 or u64 reads as one.
+const INTEGERS: f64 = 18_446_744_073_709_551_616.0;
 
 /// Arguments that are not JSON; the guard has refused such a body before.
 #[derive(Debug, thiserror::Error)]
@@ -73,7 +73,7 @@ fn write_string(text: &str, out: &mut String) {
 fn spelling(number: &serde_json::Number) -> String {
     match number.as_f64() {
         Some(float) if number.is_f64() && float == 0.0 => "0".to_owned(),
-        Some(float) if number.is_f64() && float.fract() == 0.0 && float.abs() < EXACT => {
+        Some(float) if number.is_f64() && float.fract() == 0.0 && float.abs() < INTEGERS => {
             format!("{float:.0}")
         }
         _ => number.to_string(),

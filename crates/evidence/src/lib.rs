@@ -8,5 +8,5 @@
 mod recorder;
 mod row;
 
-pub use recorder::{RecordFault, Recorder, close_open_intents};
+pub use recorder::{Queued, RecordFault, Recorder, close_open_intents};
 pub use row::{Digests, Kind, Row};

@@ -33,7 +33,24 @@ pub enum RecordFault {
 struct Entry {
     row: NewRow,
     durability: Durability,
-    done: Option<oneshot::Sender<bool>>,
+    done: oneshot::Sender<bool>,
+}
+
+/// A row that waits for its commit.
+#[must_use = "nobody learns whether the row was committed"]
+pub struct Queued(oneshot::Receiver<bool>);
+
+impl Queued {
+    /// Waits until the row is committed.
+    ///
+    /// # Errors
+    /// Where the store refused it.
+    pub async fn committed(self) -> Result<(), RecordFault> {
+        match self.0.await {
+            Ok(true) => Ok(()),
+            Ok(false) | Err(_) => Err(RecordFault::Store),
+        }
+    }
 }
 
 /// Takes rows and commits them in groups.
@@ -64,19 +81,14 @@ impl Recorder {
         let _ = self.watchers.send(row.clone());
     }
 
-    /// Queues a row without waiting for its commit; a later [`Self::record`] of the same call waits for both.
+    /// Queues a row without waiting for its commit. Whoever needs it waits for it with [`Queued::committed`].
     ///
     /// # Errors
     /// Where the queue is full or the store is gone.
-    pub fn queue(&self, row: &Row, digests: Option<&Digests>) -> Result<(), RecordFault> {
-        let entry = Entry {
-            row: row.to_stored(digests.map(Digests::key))?,
-            durability: Durability::Group,
-            done: None,
-        };
-        self.send(entry)?;
+    pub fn queue(&self, row: &Row, digests: Option<&Digests>) -> Result<Queued, RecordFault> {
+        let queued = self.send(row, digests, Durability::Group)?;
         self.announce(row);
-        Ok(())
+        Ok(queued)
     }
 
     /// Records a row and waits until it is committed; with [`Durability::Full`], until it is on the disk.
@@ -89,23 +101,24 @@ impl Recorder {
         digests: Option<&Digests>,
         durability: Durability,
     ) -> Result<(), RecordFault> {
-        let (done, committed) = oneshot::channel();
-        let row_to_store = row.to_stored(digests.map(Digests::key))?;
-        self.send(Entry { row: row_to_store, durability, done: Some(done) })?;
-        match committed.await {
-            Ok(true) => {
-                self.announce(row);
-                Ok(())
-            }
-            Ok(false) | Err(_) => Err(RecordFault::Store),
-        }
+        self.send(row, digests, durability)?.committed().await?;
+        self.announce(row);
+        Ok(())
     }
 
-    fn send(&self, entry: Entry) -> Result<(), RecordFault> {
-        self.queue.try_send(entry).map_err(|refused| match refused {
+    fn send(
+        &self,
+        row: &Row,
+        digests: Option<&Digests>,
+        durability: Durability,
+    ) -> Result<Queued, RecordFault> {
+        let (done, committed) = oneshot::channel();
+        let row = row.to_stored(digests.map(Digests::key))?;
+        self.queue.try_send(Entry { row, durability, done }).map_err(|refused| match refused {
             mpsc::error::TrySendError::Full(_) => RecordFault::Full,
             mpsc::error::TrySendError::Closed(_) => RecordFault::Store,
-        })
+        })?;
+        Ok(Queued(committed))
     }
 }
 
@@ -123,7 +136,7 @@ async fn commit(store: Arc<Store>, mut entries: mpsc::Receiver<Entry>) {
                 "evidence was not written"
             );
         }
-        for done in waiting.into_iter().flatten() {
+        for done in waiting {
             // A client that left does not wait for its row any more.
             let _ = done.send(written.is_ok());
         }

@@ -20,6 +20,8 @@ use crate::trail::Trail;
 
 /// For what argument bytes are sealed.
 const ARGUMENTS: &str = "aldgate approval arguments";
+/// Approvals of one principal that may be pending at once, so that nobody buries what an approver has to see.
+const MOST_PENDING: u32 = 100;
 /// How often a waiting request looks into the store though nobody woke it: another replica may have decided.
 const LOOK_EVERY: Duration = Duration::from_secs(1);
 
@@ -83,11 +85,18 @@ pub(crate) async fn permit(gate: &Gate, trail: &mut Trail, ready: Ready) -> Resu
             })?;
         trail.intended = true;
         gate.recorder.announce(&intent);
-        return Ok(Permit::redeemed(ruled, &redeemed));
+        return Ok(Permit::redeemed(ruled, redeemed));
     }
     if let Progress::Round { approval, .. } = &ruled.call.progress {
         if let Some(id) = approval.clone() {
-            as_approved(gate, trail, &mut ruled, &id).await?;
+            let record = as_approved(gate, trail, &mut ruled, &id).await?;
+            // What was approved must still be what is called: the configuration may be another one by now.
+            let changed = record.binding.difference(&binding(trail, &ruled)?);
+            let other = (record.redeemed_by.as_ref() != Some(&trail.call)).then_some("call");
+            if let Some(what) = changed.or(other) {
+                let message = format!("approval `{id}` was given for another {what}; start the call anew");
+                return Err(Refusal::state(message));
+            }
         }
         let recorded = record::next_round(gate, trail, ruled.call.tool.entry.read_only).await?;
         return Permit::next_round(ruled, recorded);
@@ -130,7 +139,11 @@ async fn ask(gate: &Gate, trail: &mut Trail, ruled: &Ruled, binding: &Binding) -
         .row(Kind::ApprovalAsked)
         .ok_or_else(|| Refusal::host("AG-INTERNAL", "nobody was identified"))?;
     let stored = record::stored(trail, &row)?;
-    match gate.store.ask(record, &sealed, stored, now).await.map_err(failed)? {
+    match gate.store.ask(record, &sealed, stored, now, MOST_PENDING).await.map_err(failed)? {
+        AskOutcome::TooMany => {
+            trail.approval = None;
+            Err(Refusal::too_many_pending(MOST_PENDING))
+        }
         AskOutcome::Asked(record) => {
             gate.recorder.announce(&row);
             Ok(record)
@@ -230,14 +243,14 @@ pub(crate) fn opened_arguments(gate: &Gate, sealed: &[u8]) -> Option<String> {
 
 /// Puts the argument bytes that the person saw in the place of those that the request brought: they mean the same, and
 /// may be spelled otherwise.
-async fn as_approved(gate: &Gate, trail: &mut Trail, ruled: &mut Ruled, id: &str) -> Result<(), Refusal> {
+async fn as_approved(gate: &Gate, trail: &mut Trail, ruled: &mut Ruled, id: &str) -> Result<Record, Refusal> {
     let lost = || {
         let message =
             "the approved arguments cannot be opened, the sealing key was changed; nothing was sent";
         Refusal::host("AG-STORE", message)
     };
     let tenant = trail.principal.as_ref().map(|principal| principal.tenant.as_str()).unwrap_or_default();
-    let (_, sealed) = gate.store.approval(tenant, id).await.map_err(|fault| {
+    let (record, sealed) = gate.store.approval(tenant, id).await.map_err(|fault| {
         Refusal::host("AG-STORE", "the approved arguments could not be read; nothing was sent").because(fault)
     })?;
     let text = opened_arguments(gate, &sealed).ok_or_else(lost)?;
@@ -246,7 +259,7 @@ async fn as_approved(gate: &Gate, trail: &mut Trail, ruled: &mut Ruled, id: &str
     let bytes = approved.as_deref().map_or("{}", RawValue::get).as_bytes();
     trail.arguments = Some(trail.digests.of(bytes));
     ruled.call.request.params.arguments = approved;
-    Ok(())
+    Ok(record)
 }
 
 fn random<const N: usize>() -> Result<[u8; N], Refusal> {

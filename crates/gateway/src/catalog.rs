@@ -17,12 +17,13 @@ use aldgate_contract::Lock;
 use arc_swap::ArcSwap;
 use bytes::Bytes;
 
+use crate::chain::chain;
 use crate::settings::MayAsk;
 use crate::upstream::Upstream;
 
 pub(crate) use listing::Answer;
 pub(crate) use resolve::{Call, Progress, Resolved, resolve};
-pub(crate) use schema::Validator;
+pub(crate) use schema::{Validator, is_flat_form};
 pub(crate) use tool::Tool;
 pub use tool::ToolFault;
 pub use verify::{HostFetch, LiveFault};
@@ -121,11 +122,11 @@ impl Catalog {
                 let tool = match Tool::build(&source, &prefix, pin, entry) {
                     Ok(tool) => tool,
                     Err(fault @ ToolFault::Name { .. }) => {
-                        held_back.push(HeldBack { tool: key, why: fault.to_string() });
+                        held_back.push(HeldBack { tool: key, why: chain(&fault) });
                         continue;
                     }
                     Err(fault) if !strict => {
-                        held_back.push(HeldBack { tool: key, why: fault.to_string() });
+                        held_back.push(HeldBack { tool: key, why: chain(&fault) });
                         continue;
                     }
                     Err(fault) => return Err(fault.into()),

@@ -192,6 +192,13 @@ impl Gateway {
             // Aborted above; that is how it ends.
             let _ = task.await;
         }
+        // Each request keeps its place until its call has ended, whether or not its client stayed.
+        let bounds = &self.gate.settings.bounds;
+        let places = u32::try_from(bounds.in_flight).unwrap_or(u32::MAX);
+        let longest = bounds.call_timeout * 2 + std::time::Duration::from_secs(5);
+        if tokio::time::timeout(longest, self.gate.in_flight.acquire_many(places)).await.is_err() {
+            tracing::error!("some calls did not end; their outcomes are closed as unknown at the next start");
+        }
         drop(self.gate);
         if tokio::time::timeout(std::time::Duration::from_secs(10), self.recording).await.is_err() {
             tracing::error!("the last rows of evidence were not written within 10 s");

@@ -22,7 +22,7 @@ use crate::{head, identify, reply, rule};
 pub(crate) async fn govern(gate: Arc<Gate>, request: Request<Body>) -> Response {
     let trail = match Trail::begin() {
         Ok(trail) => trail,
-        Err(fault) => return reply::json_response(500, fault.to_string().into_bytes()),
+        Err(fault) => return reply::bare(None, &Refusal::host("AG-INTERNAL", fault.to_string())),
     };
     let Ok(place) = gate.in_flight.clone().try_acquire_owned() else {
         return reply::refused(
@@ -51,11 +51,12 @@ pub(crate) async fn govern(gate: Arc<Gate>, request: Request<Body>) -> Response 
     };
     // From the permit on, the call goes its way in a task of its own, whether or not the client stays.
     let gate = underway.gate.clone();
+    let id = underway.trail.request_id.clone();
     match tokio::spawn(finish(underway, ready)).await {
         Ok(response) => response,
         Err(_stopped) => {
             gate.counters.count_panic();
-            reply::json_response(500, b"the gateway was stopped".to_vec())
+            reply::bare(id.as_ref(), &Refusal::unknown("the gateway was stopped"))
         }
     }
 }

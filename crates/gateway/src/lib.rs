@@ -9,6 +9,7 @@
 mod admin;
 mod approve;
 mod catalog;
+mod chain;
 mod clock;
 mod gate;
 mod gateway;

@@ -39,7 +39,20 @@ pub(crate) struct Spent {
     /// The decision that it rests on, where one was redeemed in this round.
     pub(crate) decision: Option<Decision>,
     pub(crate) meta: RequestMeta,
+    /// `Mcp-Param-*` of the pinned contract.
     pub(crate) params: Vec<(HeaderName, HeaderValue)>,
+    /// `Mcp-Param-*` that are only passed on.
+    pub(crate) passed: Vec<(HeaderName, HeaderValue)>,
+}
+
+impl Spent {
+    /// What a caller is told of the approval when the call failed.
+    pub(crate) fn used_up(&self) -> String {
+        let burnt = self.decision.as_ref().and(self.approval.as_ref());
+        burnt
+            .map(|id| format!(" (approval `{id}` is used up; repeat the call to ask anew)"))
+            .unwrap_or_default()
+    }
 }
 
 impl Permit {
@@ -55,17 +68,28 @@ impl Permit {
     pub(crate) fn next_round(ruled: Ruled, _recorded: Intent) -> Result<Self, Refusal> {
         match (ruled.ruling.verdict(), &ruled.call.progress) {
             (Verdict::Automatic, Progress::Round { .. })
-            | (Verdict::RequiresApproval, Progress::Round { approval: Some(_), .. }) => Ok(Self::of(ruled)),
+            | (Verdict::RequiresApproval, Progress::Round { approval: Some(_), .. }) => {
+                let permit = Self::of(ruled);
+                Ok(if permit.spent.approval.is_some() { permit.exactly() } else { permit })
+            }
             _ => Err(Refusal::host("AG-INTERNAL", "a permit was asked for without a ruling that gives one")),
         }
     }
 
     /// For a call that a person approved: the store took the approval for it.
-    pub(crate) fn redeemed(ruled: Ruled, redeemed: &Redeemed) -> Self {
-        let mut permit = Self::of(ruled);
-        permit.spent.approval = Some(redeemed.approval().to_owned());
-        permit.spent.decision = Some(redeemed.decision().clone());
+    pub(crate) fn redeemed(ruled: Ruled, redeemed: Redeemed) -> Self {
+        let (approval, decision) = redeemed.into_parts();
+        let mut permit = Self::of(ruled).exactly();
+        permit.spent.approval = Some(approval);
+        permit.spent.decision = Some(decision);
         permit
+    }
+
+    /// The same without what the person did not see: headers and `_meta` members that are only passed on.
+    fn exactly(mut self) -> Self {
+        self.spent.passed.clear();
+        self.spent.meta.other.clear();
+        self
     }
 
     fn of(ruled: Ruled) -> Self {
@@ -85,6 +109,7 @@ impl Permit {
             decision: None,
             meta: call.request.meta,
             params: call.params,
+            passed: call.passed,
         };
         Self { spent }
     }

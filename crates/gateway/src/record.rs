@@ -6,7 +6,6 @@
 use aldgate_evidence::{Kind, RecordFault, Row};
 use aldgate_store::{Durability, NewRow, StoreFault};
 use bytes::Bytes;
-use serde_json::value::RawValue;
 
 use crate::catalog::Answer;
 use crate::gate::Gate;
@@ -21,8 +20,6 @@ pub(crate) struct Intent(());
 pub(crate) enum Recorded {
     /// A result.
     Result(Bytes),
-    /// The upstream's own JSON-RPC error.
-    Error { error: Box<RawValue>, code: i64 },
     /// A notification was taken.
     Accepted,
 }
@@ -55,7 +52,7 @@ pub(crate) fn stored(trail: &Trail, row: &Row) -> Result<NewRow, Refusal> {
 pub(crate) async fn intent(gate: &Gate, trail: &mut Trail, read_only: bool) -> Result<Intent, Refusal> {
     let row = intent_row(trail)?;
     if read_only {
-        gate.recorder.queue(&row, Some(&trail.digests)).map_err(unwritten)?;
+        trail.queued = Some(gate.recorder.queue(&row, Some(&trail.digests)).map_err(unwritten)?);
     } else {
         gate.recorder.record(&row, Some(&trail.digests), Durability::Full).await.map_err(unwritten)?;
     }
@@ -84,7 +81,7 @@ pub(crate) async fn next_round(gate: &Gate, trail: &mut Trail, read_only: bool) 
 /// Records how a call ended; nothing of the result leaves before that.
 pub(crate) async fn outcome(
     gate: &Gate,
-    trail: &Trail,
+    trail: &mut Trail,
     outcome: Outcome,
     read_only: bool,
 ) -> Result<Recorded, Refusal> {
@@ -99,17 +96,29 @@ pub(crate) async fn outcome(
             row.outcome = Some("input_required".to_owned());
             row.result = Some(trail.digests.of(result));
         }
-        Ended::Error { error, code } => {
-            row.outcome = Some("rpc_error".to_owned());
-            row.code = Some(code.to_string());
+        Ended::Error { error, code, told } => {
+            describe(&mut row, told);
+            // What the upstream wrote is content: kept as a digest.
+            row.detail = Some(format!("the upstream answered with the JSON-RPC error {code}"));
+            if told.code() != "AG-OUTCOME-UNKNOWN" {
+                row.outcome = Some("rpc_error".to_owned());
+            }
             row.result = Some(trail.digests.of(error.get().as_bytes()));
         }
         Ended::Failed(refusal) => describe(&mut row, refusal),
     }
     let durability = if read_only { Durability::Group } else { Durability::Full };
-    if let Err(fault) = gate.recorder.record(&row, Some(&trail.digests), durability).await {
+    let intent = trail.queued.take();
+    let written = async {
+        gate.recorder.record(&row, Some(&trail.digests), durability).await?;
+        match intent {
+            Some(intent) => intent.committed().await,
+            None => Ok(()),
+        }
+    };
+    if let Err(fault) = written.await {
         let refusal = match outcome.ended {
-            Ended::Failed(refusal) => refusal,
+            Ended::Failed(refusal) | Ended::Error { told: refusal, .. } => refusal,
             _ if read_only => {
                 Refusal::host("AG-EVIDENCE", "the evidence could not be written; the result is withheld")
             }
@@ -119,8 +128,7 @@ pub(crate) async fn outcome(
     }
     match outcome.ended {
         Ended::Complete { result, .. } | Ended::Asked { result } => Ok(Recorded::Result(result.into())),
-        Ended::Error { error, code } => Ok(Recorded::Error { error, code }),
-        Ended::Failed(refusal) => Err(refusal),
+        Ended::Failed(refusal) | Ended::Error { told: refusal, .. } => Err(refusal),
     }
 }
 
@@ -147,9 +155,13 @@ pub(crate) fn abandoned(gate: &Gate, trail: &Trail) {
     let Some(mut row) = trail.row(Kind::Refusal) else { return };
     row.code = Some("AG-CLIENT-LEFT".to_owned());
     row.detail = Some("the client left before the call was made; nothing was sent".to_owned());
-    if let Err(fault) = gate.recorder.queue(&row, Some(&trail.digests)) {
-        tracing::error!(error = &fault as &dyn std::error::Error, call = %trail.call, "a request was not recorded");
-        gate.counters.count_unrecorded();
+    match gate.recorder.queue(&row, Some(&trail.digests)) {
+        // The group that it is in is committed or told in the log.
+        Ok(queued) => drop(queued),
+        Err(fault) => {
+            tracing::error!(error = &fault as &dyn std::error::Error, call = %trail.call, "a request was not recorded");
+            gate.counters.count_unrecorded();
+        }
     }
 }
 

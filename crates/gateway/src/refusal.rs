@@ -133,6 +133,15 @@ impl Refusal {
         Self::new("AG-APPROVAL-PENDING", message, Form::Tool).by("approval")
     }
 
+    /// More approvals of one principal than may be pending.
+    pub(crate) fn too_many_pending(most: u32) -> Self {
+        let message = format!(
+            "{most} calls of this principal wait for a person already; the call was not made. Repeat it after some of \
+             them were decided"
+        );
+        Self::new("AG-APPROVAL-TOO-MANY", message, Form::Tool).by("approval")
+    }
+
     /// The same, as a notice in an `input_required` result.
     pub(crate) fn notice(approval: &str, hint: &str, state: String) -> Self {
         let message = format!(
@@ -166,6 +175,19 @@ impl Refusal {
     pub(crate) fn unknown(message: &str) -> Self {
         let message = format!("executed or unknown, do not retry: {message}");
         Self::rpc("AG-OUTCOME-UNKNOWN", rpc::UNKNOWN, message)
+    }
+
+    /// An upstream's own error, passed on.
+    pub(crate) fn upstream_error(http: u16, code: i64, message: impl Into<String>) -> Self {
+        Self::new("AG-UPSTREAM-ERROR", message, Form::Rpc { http, code, data: None, id: None })
+    }
+
+    /// The same refusal with members of its error's `data`; `code` and `call` are always the gateway's own.
+    pub(crate) fn with_data(mut self, members: Value) -> Self {
+        if let Form::Rpc { data, .. } = &mut self.0.form {
+            *data = Some(members);
+        }
+        self
     }
 
     /// More requests than the gateway works on at once.

@@ -1,6 +1,7 @@
 //! The last step: the one place where outcomes and refusals become HTTP responses.
 
-use aldgate_wire::response::{error_bytes, raw_error_bytes, response_bytes};
+use aldgate_wire::request::RequestId;
+use aldgate_wire::response::{error_bytes, response_bytes};
 use axum::body::Body;
 use axum::response::Response;
 use http::header::{CACHE_CONTROL, CONTENT_TYPE, WWW_AUTHENTICATE};
@@ -11,6 +12,9 @@ use serde_json::value::{RawValue, to_raw_value};
 use crate::record::Recorded;
 use crate::refusal::{Form, Refusal};
 use crate::trail::Trail;
+
+/// JSON-RPC code of a refusal at the HTTP level: this and the HTTP status. Positive, as codes of our own are.
+const HTTP_REFUSALS: i64 = 7000;
 
 /// What the gateway says of itself.
 pub(crate) fn server_info() -> Result<Box<RawValue>, serde_json::Error> {
@@ -29,10 +33,6 @@ pub(crate) fn own_meta() -> serde_json::Value {
 pub(crate) fn recorded(trail: &Trail, recorded: Recorded) -> Response {
     match (recorded, &trail.request_id) {
         (Recorded::Result(result), Some(id)) => json_response(200, response_bytes(id, &result)),
-        (Recorded::Error { error, code }, Some(id)) => {
-            let status = if code == aldgate_wire::code::MISSING_CLIENT_CAPABILITY { 400 } else { 200 };
-            json_response(status, raw_error_bytes(id, &error))
-        }
         (Recorded::Accepted, _) | (_, None) => empty(202),
     }
 }
@@ -68,7 +68,7 @@ pub(crate) fn refused(trail: &Trail, refusal: &Refusal) -> Response {
             let data = refusal.data();
             let mut response = json_response(
                 status,
-                error_bytes(None, aldgate_wire::code::INVALID_REQUEST, &message, Some(&data)),
+                error_bytes(None, HTTP_REFUSALS + i64::from(status), &message, Some(&data)),
             );
             match status {
                 401 => insert(&mut response, WWW_AUTHENTICATE, "Bearer"),
@@ -78,6 +78,16 @@ pub(crate) fn refused(trail: &Trail, refusal: &Refusal) -> Response {
             response
         }
     }
+}
+
+/// The response to a request of which no trail is left.
+pub(crate) fn bare(id: Option<&RequestId>, refusal: &Refusal) -> Response {
+    let status = refusal.http_status();
+    let code = match refusal.form() {
+        Form::Rpc { code, .. } => *code,
+        Form::Http(_) | Form::Tool | Form::Notice { .. } => HTTP_REFUSALS + i64::from(status),
+    };
+    json_response(status, error_bytes(id, code, &refusal.to_string(), Some(&refusal.data())))
 }
 
 fn refusal_meta(trail: &Trail, refusal: &Refusal) -> serde_json::Value {

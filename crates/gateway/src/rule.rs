@@ -42,12 +42,12 @@ pub(crate) async fn decide(gate: &Gate, trail: &mut Trail, call: Box<Call>) -> R
 /// A call goes out only to an upstream whose live contract was compared with the lock and is the same.
 pub(crate) async fn contract_is_pinned(gate: &Gate, call: &Call) -> Result<(), Refusal> {
     let source = &call.tool.source;
-    if source.standing.load().compared_at.is_none() {
+    if !source.is_current() {
         source.verify(&gate.settings.bounds).await;
     }
     let standing = source.standing.load();
     let upstream = source.upstream.name();
-    if standing.compared_at.is_none() {
+    if !source.is_current() {
         let why = standing.unreachable.as_deref().unwrap_or("it has not answered yet").to_owned();
         let message = format!(
             "upstream `{upstream}` could not be asked for its contracts, so that nothing is called there; try again later"

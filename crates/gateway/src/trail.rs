@@ -2,7 +2,7 @@
 
 use aldgate_approval::CallId;
 use aldgate_authority::Principal;
-use aldgate_evidence::{Digests, Kind, Row};
+use aldgate_evidence::{Digests, Kind, Queued, Row};
 use aldgate_wire::request::RequestId;
 
 use crate::clock;
@@ -25,6 +25,8 @@ pub struct Trail {
     pub(crate) digests: Digests,
     /// Whether an intent was written, so that what follows is its outcome.
     pub(crate) intended: bool,
+    /// The intent of a call that changes nothing, whose commit is waited for together with the outcome's.
+    pub(crate) queued: Option<Queued>,
 }
 
 impl Trail {
@@ -46,6 +48,7 @@ impl Trail {
             trace: None,
             digests: Digests::new(clock::random()?),
             intended: false,
+            queued: None,
         })
     }
 

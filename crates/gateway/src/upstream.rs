@@ -5,6 +5,7 @@
 
 mod answer;
 mod dispatch;
+mod error;
 mod exchange;
 mod fetched;
 mod relay;

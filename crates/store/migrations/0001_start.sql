@@ -18,6 +18,7 @@ CREATE INDEX evidence_open ON evidence (kind, call) WHERE kind IN ('intent', 'ou
 CREATE TABLE approvals (
     id          TEXT PRIMARY KEY,
     tenant      TEXT NOT NULL,
+    caller      TEXT NOT NULL,
     binding_key TEXT NOT NULL,
     denial_key  TEXT NOT NULL,
     state       TEXT NOT NULL,
@@ -29,6 +30,7 @@ CREATE TABLE approvals (
 CREATE UNIQUE INDEX approvals_one_open ON approvals (binding_key) WHERE state IN ('pending', 'approved');
 CREATE INDEX approvals_denied ON approvals (denial_key) WHERE state = 'denied';
 CREATE INDEX approvals_state ON approvals (tenant, state, created_at);
+CREATE INDEX approvals_pending ON approvals (tenant, caller) WHERE state = 'pending';
 
 -- Rounds of a call that were dispatched: a round is dispatched once.
 CREATE TABLE rounds (

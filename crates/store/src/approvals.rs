@@ -17,6 +17,8 @@ pub enum AskOutcome {
     Open(Record),
     /// A person denied this action to this principal before; the denial stands.
     Denied(Record),
+    /// As many approvals of this principal are pending as may be.
+    TooMany,
 }
 
 /// Which approvals to list. Those of other tenants are never read.
@@ -36,26 +38,13 @@ pub struct ApprovalFilter {
 pub struct Redeemed {
     decision: Decision,
     approval: String,
-    arguments: Vec<u8>,
 }
 
 impl Redeemed {
-    /// The decision that the call rests on.
+    /// The approval's id and the decision that the call rests on.
     #[must_use]
-    pub fn decision(&self) -> &Decision {
-        &self.decision
-    }
-
-    /// The approval's id.
-    #[must_use]
-    pub fn approval(&self) -> &str {
-        &self.approval
-    }
-
-    /// The sealed argument bytes that were approved.
-    #[must_use]
-    pub fn sealed_arguments(&self) -> &[u8] {
-        &self.arguments
+    pub fn into_parts(self) -> (String, Decision) {
+        (self.approval, self.decision)
     }
 }
 
@@ -125,6 +114,7 @@ impl Store {
         sealed_arguments: &[u8],
         row: NewRow,
         now: Timestamp,
+        most_pending: u32,
     ) -> Result<AskOutcome, StoreFault> {
         let mut writer = self.writer(Durability::Full).await?;
         let mut transaction = writer.connection.begin_with("BEGIN IMMEDIATE").await.doing("begin")?;
@@ -138,12 +128,25 @@ impl Store {
             let from = open.state;
             update(&mut transaction, &Record { state: RecordState::Expired, ..open }, from).await?;
         }
+        let pending: i64 = sqlx::query_scalar(
+            "SELECT count(*) FROM approvals WHERE tenant = ? AND caller = ? AND state = 'pending' AND expires_at > ?",
+        )
+        .bind(&record.binding.caller.tenant)
+        .bind(record.binding.caller.id())
+        .bind(now.0)
+        .fetch_one(&mut *transaction)
+        .await
+        .doing("count approvals")?;
+        if pending >= i64::from(most_pending) {
+            return Ok(AskOutcome::TooMany);
+        }
         sqlx::query(
-            "INSERT INTO approvals (id, tenant, binding_key, denial_key, state, created_at, expires_at, record, arguments) \
-             VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
+            "INSERT INTO approvals (id, tenant, caller, binding_key, denial_key, state, created_at, expires_at, record, arguments) \
+             VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
         )
         .bind(record.id.as_str())
         .bind(&record.binding.caller.tenant)
+        .bind(record.binding.caller.id())
         .bind(record.binding.key())
         .bind(record.binding.denial_key())
         .bind(record.state.as_str())
@@ -252,14 +255,13 @@ impl Store {
         let spent = || StoreFault::Spent { id: redemption.id().to_string() };
         let mut writer = self.writer(Durability::Full).await?;
         let mut transaction = writer.connection.begin_with("BEGIN IMMEDIATE").await.doing("begin")?;
-        let row = sqlx::query("SELECT record, arguments FROM approvals WHERE id = ? AND state = 'approved'")
+        let row = sqlx::query("SELECT record FROM approvals WHERE id = ? AND state = 'approved'")
             .bind(redemption.id().as_str())
             .fetch_optional(&mut *transaction)
             .await
             .doing("read an approval")?
             .ok_or_else(spent)?;
         let record = decode(&row)?;
-        let arguments: Option<Vec<u8>> = row.try_get("arguments").doing("read an approval")?;
         if record.state_at(redemption.at()) != RecordState::Approved {
             return Err(spent());
         }
@@ -280,10 +282,6 @@ impl Store {
             .doing("mark a round")?;
         insert(&mut transaction, &[intent]).await?;
         transaction.commit().await.doing("commit a redemption")?;
-        Ok(Redeemed {
-            decision: redemption.decision().clone(),
-            approval: redemption.id().to_string(),
-            arguments: arguments.unwrap_or_default(),
-        })
+        Ok(Redeemed { decision: redemption.decision().clone(), approval: redemption.id().to_string() })
     }
 }

@@ -1,5 +1,5 @@
 //! The laws of the store: redeemed once, asked once, denied for good, opened by one.
-#![expect(clippy::unwrap_used, clippy::panic, clippy::indexing_slicing, reason = "tests fail by panicking")]
+#![expect(clippy::unwrap_used, clippy::panic, reason = "tests fail by panicking")]
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -53,7 +53,7 @@ async fn ask(store: &Store, number: u8, arguments: &str, now: i64) -> AskOutcome
         Timestamp(now),
         100,
     );
-    store.ask(record, b"sealed", row("c", "approval_asked"), Timestamp(now)).await.unwrap()
+    store.ask(record, b"sealed", row("c", "approval_asked"), Timestamp(now), 3).await.unwrap()
 }
 
 async fn decide(store: &Store, record: &Record, verdict: Verdict, now: i64) -> Result<Record, StoreFault> {
@@ -87,7 +87,7 @@ async fn fifty_racing_redemptions_take_one_approval_once() {
     for task in racing.collect::<Vec<_>>() {
         match task.await.unwrap() {
             Ok(redeemed) => {
-                assert_eq!(redeemed.sealed_arguments(), b"sealed");
+                assert_eq!(redeemed.into_parts().1.by.subject, "maya");
                 won += 1;
             }
             Err(StoreFault::Spent { .. }) => {}
@@ -135,7 +135,7 @@ async fn a_denial_holds_against_another_client_and_another_policy() {
         Timestamp(1_000_000),
         100,
     );
-    let outcome = store.ask(record, b"", row("c", "approval_asked"), Timestamp(1_000_000)).await.unwrap();
+    let outcome = store.ask(record, b"", row("c", "approval_asked"), Timestamp(1_000_000), 3).await.unwrap();
     assert!(matches!(outcome, AskOutcome::Denied(denied) if denied.id == pending.id));
 }
 
@@ -238,4 +238,19 @@ async fn pages_go_backwards_and_each_is_in_order() {
     }
     seen.sort_unstable();
     assert_eq!(seen, (1..=250).collect::<Vec<_>>());
+}
+
+#[tokio::test]
+async fn a_principal_has_so_many_pending_approvals_and_no_more() {
+    let folder = tempfile::tempdir().unwrap();
+    let store = Store::open(folder.path()).await.unwrap();
+    for number in 1..=3 {
+        asked(ask(&store, number, &format!("sha256:{number}"), 10).await);
+    }
+    assert!(matches!(ask(&store, 4, "sha256:4", 20).await, AskOutcome::TooMany));
+    assert!(
+        matches!(ask(&store, 5, "sha256:3", 20).await, AskOutcome::Open(_)),
+        "one that is there is found"
+    );
+    asked(ask(&store, 6, "sha256:4", 200).await);
 }

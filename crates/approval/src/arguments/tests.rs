@@ -20,6 +20,19 @@ fn the_same_arguments_have_one_digest_however_they_are_written() {
 }
 
 #[test]
+fn a_large_whole_number_has_one_digest_however_it_is_written() {
+    for (plain, spelled) in [
+        (r#"{"a":10000000000000000}"#, r#"{"a":1e16}"#),
+        (r#"{"a":10000000000000000}"#, r#"{"a":10000000000000000.0}"#),
+        (r#"{"a":9223372036854775808}"#, r#"{"a":9223372036854775808.0}"#),
+        (r#"{"a":-9000000000000000000}"#, r#"{"a":-9e18}"#),
+        (r#"{"a":1e30}"#, r#"{"a":1000000000000000000000000000000}"#),
+    ] {
+        assert_eq!(of(spelled), of(plain), "{spelled}");
+    }
+}
+
+#[test]
 fn other_arguments_have_another_digest() {
     for (left, right) in [
         (r#"{"a":1}"#, r#"{"a":2}"#),

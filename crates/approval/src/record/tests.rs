@@ -84,7 +84,8 @@ fn only_an_approved_record_can_be_redeemed_and_not_for_long() {
 
 #[test]
 fn a_change_of_any_bound_value_is_named() {
-    let alter: Vec<(&str, fn(&mut Binding))> = vec![
+    type Change = fn(&mut Binding);
+    let alter: Vec<(&str, Change)> = vec![
         ("tenant", |binding| binding.caller.tenant.push('x')),
         ("issuer", |binding| binding.caller.issuer.push('x')),
         ("principal", |binding| binding.caller.subject.push('x')),
@@ -114,7 +115,8 @@ proptest! {
         let whole = format!("{left}{right}");
         let cut = cut.min(whole.len());
         let one = Binding { upstream: left, tool: right, ..binding() };
-        let two = Binding { upstream: whole[..cut].into(), tool: whole[cut..].into(), ..binding() };
+        let (front, back) = whole.split_at(cut);
+        let two = Binding { upstream: front.into(), tool: back.into(), ..binding() };
         prop_assert_eq!(one == two, one.key() == two.key());
     }
 }

@@ -34,8 +34,9 @@ async fn a_recorded_row_is_committed_together_with_what_was_queued_before_it() {
     let (recorder, _task) = Recorder::start(store.clone());
     let mut seen = recorder.watch();
     let digests = Digests::new([3; 16]);
-    recorder.queue(&row(Kind::Intent, 1), Some(&digests)).expect("queued");
+    let intent = recorder.queue(&row(Kind::Intent, 1), Some(&digests)).expect("queued");
     recorder.record(&row(Kind::Outcome, 1), Some(&digests), Durability::Group).await.expect("recorded");
+    intent.committed().await.expect("committed");
     let kinds: Vec<_> = bodies(&store).await.iter().map(|row| row.kind).collect();
     assert_eq!(kinds, [Kind::Intent, Kind::Outcome]);
     assert_eq!(seen.recv().await.expect("a row").kind, Kind::Intent);
@@ -48,7 +49,7 @@ async fn the_last_rows_are_written_when_the_recorder_ends() {
     let store = Arc::new(Store::open(folder.path()).await.expect("a store"));
     let (recorder, task) = Recorder::start(store.clone());
     for call in 0..200 {
-        recorder.queue(&row(Kind::Answer, call), None).expect("queued");
+        drop(recorder.queue(&row(Kind::Answer, call), None).expect("queued"));
     }
     drop(recorder);
     task.await.expect("ended");

@@ -124,7 +124,13 @@ async fn take(
         Verdict::Deny => "deny".to_owned(),
     });
     row.detail = (!decision.note.is_empty()).then(|| decision.note.clone());
-    let opened = approve::opened_arguments(gate, &sealed).unwrap_or_default();
+    let opened = approve::opened_arguments(gate, &sealed);
+    if opened.is_none() && decision.verdict == Verdict::Approve {
+        let message = "the arguments cannot be opened, the sealing key was changed; nobody can see what would be \
+             approved. Deny it, or let it run out";
+        return Err(AdminFault::new(409, "AG-ADMIN-BLIND", message));
+    }
+    let opened = opened.unwrap_or_default();
     row.arguments = Some(digests.of(opened.as_bytes()));
     let stored = row.to_stored(Some(digests.key())).map_err(|_| {
         AdminFault::new(500, "AG-EVIDENCE", "the evidence of the decision could not be written")

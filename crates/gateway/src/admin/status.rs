@@ -39,7 +39,11 @@ fn upstream(source: &Source) -> Value {
         "endpoint": source.upstream.endpoint(),
         "pinned": source.lock.tools.len(),
         "compared_at": standing.compared_at.map(clock::rfc3339),
-        "changed": standing.changed,
+        "changed": standing
+            .changed
+            .iter()
+            .map(|(tool, change)| (tool.clone(), json!(change.detail)))
+            .collect::<serde_json::Map<_, _>>(),
         "unreachable": standing.unreachable,
     })
 }

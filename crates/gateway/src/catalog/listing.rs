@@ -1,11 +1,13 @@
 //! What the host answers by itself: discover and the list of tools.
 
+use std::sync::Arc;
+
 use aldgate_authority::{Principal, Target};
 use bytes::Bytes;
 use serde_json::json;
 use serde_json::value::RawValue;
 
-use super::{Catalog, Tool};
+use super::{Catalog, Standing, Tool};
 use crate::gate::Snapshot;
 use crate::receive::VERSIONS;
 use crate::reply;
@@ -37,8 +39,9 @@ pub(super) fn discover() -> Answer {
 /// The answer to `tools/list`: what is not prohibited to this principal and not changed since it was pinned.
 pub(super) fn tools(snapshot: &Snapshot, principal: &Principal) -> Answer {
     let catalog = &snapshot.catalog;
-    let standing = catalog.standing();
-    let key = (principal.clone(), standing);
+    // One look at how the upstreams stand, for the key and for the list alike.
+    let standings = Standings(catalog.sources.iter().map(|source| source.standing.load_full()).collect());
+    let key = (principal.clone(), standings.number());
     if let Ok(lists) = catalog.lists.lock()
         && let Some(kept) = lists.get(&key)
     {
@@ -47,7 +50,7 @@ pub(super) fn tools(snapshot: &Snapshot, principal: &Principal) -> Answer {
     let listed: Vec<&RawValue> = catalog
         .tools
         .values()
-        .filter(|tool| tool.change().is_none())
+        .filter(|tool| !standings.differs(catalog, tool))
         .filter(|tool| snapshot.authorizer.listed(principal, &tool.target()))
         .map(|tool| &*tool.listing)
         .collect();
@@ -71,22 +74,31 @@ pub(super) fn tools(snapshot: &Snapshot, principal: &Principal) -> Answer {
     Answer(bytes)
 }
 
-impl Catalog {
+/// How all upstreams stand, in the order of the catalogue.
+struct Standings(Vec<Arc<Standing>>);
+
+impl Standings {
     /// A number that differs whenever the set of changed contracts does.
-    fn standing(&self) -> u64 {
+    fn number(&self) -> u64 {
         use std::hash::{DefaultHasher, Hash as _, Hasher as _};
         let mut hasher = DefaultHasher::new();
-        for source in &self.sources {
-            source.standing.load().changed.keys().collect::<Vec<_>>().hash(&mut hasher);
+        for standing in &self.0 {
+            standing.changed.keys().collect::<Vec<_>>().hash(&mut hasher);
         }
         hasher.finish()
+    }
+
+    fn differs(&self, catalog: &Catalog, tool: &Tool) -> bool {
+        let mut all = catalog.sources.iter().zip(&self.0);
+        let own = all.find(|(source, _)| Arc::ptr_eq(source, &tool.source));
+        own.is_none_or(|(_, standing)| standing.changed.contains_key(&tool.name))
     }
 }
 
 impl Tool {
-    /// What differs between the live contract and the pinned one.
+    /// What differs between the live contract and the pinned one, as callers are told it.
     pub(crate) fn change(&self) -> Option<String> {
-        self.source.standing.load().changed.get(&self.name).cloned()
+        self.source.standing.load().changed.get(&self.name).map(|change| change.told.clone())
     }
 
     /// The tool as rulings name it.

@@ -37,8 +37,10 @@ pub(crate) struct Call {
     /// Digest of the arguments in normal form.
     pub(crate) arguments: String,
     pub(crate) progress: Progress,
-    /// `Mcp-Param-*` for the upstream: those of the pinned contract, made anew, and those that nobody here knows.
+    /// `Mcp-Param-*` for the upstream: those of the pinned contract, made anew.
     pub(crate) params: Vec<(HeaderName, HeaderValue)>,
+    /// `Mcp-Param-*` that nobody here knows, to be passed on.
+    pub(crate) passed: Vec<(HeaderName, HeaderValue)>,
 }
 
 /// Where a call stands.
@@ -97,9 +99,9 @@ pub(crate) fn resolve(
         let declared: Vec<&str> = tool.declared.iter().map(String::as_str).collect();
         check_case(arguments, &declared).map_err(|fault| Refusal::invalid_arguments(fault.to_string()))?;
     }
+    check_arguments(&tool, arguments)?;
     check_params(headers, &tool.params, arguments)
         .map_err(|fault| Refusal::header_mismatch(fault.to_string()))?;
-    check_arguments(&tool, arguments)?;
     let digest = aldgate_approval::arguments::digest(arguments)
         .map_err(|fault| Refusal::invalid_arguments(fault.to_string()))?;
     let progress = match request.params.request_state.as_deref() {
@@ -112,10 +114,10 @@ pub(crate) fn resolve(
             progress(trail, &tool, opened, request.params.input_responses.as_deref())?
         }
     };
-    let mut params = make_params(&tool.params, arguments)
+    let params = make_params(&tool.params, arguments)
         .map_err(|fault| Refusal::invalid_arguments(fault.to_string()))?;
-    params.extend(unrecognised_params(headers, &tool.params, PASSED_PARAMS.0, PASSED_PARAMS.1));
-    Ok(Resolved::Call(Box::new(Call { tool, arguments: digest, progress, params, request })))
+    let passed = unrecognised_params(headers, &tool.params, PASSED_PARAMS.0, PASSED_PARAMS.1);
+    Ok(Resolved::Call(Box::new(Call { tool, arguments: digest, progress, params, passed, request })))
 }
 
 fn check_arguments(tool: &Tool, arguments: Option<&RawValue>) -> Result<(), Refusal> {

@@ -40,8 +40,8 @@ pub enum SchemaFault {
     /// Checking it could take exponential time.
     #[error("its references and combinations multiply to more than {MAX_EXPANSION} schemas for one value")]
     Expansion,
-    /// A reference that leads out of the schema.
-    #[error("it refers to `{found}`, but references out of the schema are never fetched")]
+    /// A reference that leads out of the schema, or to nothing in it.
+    #[error("it refers to `{found}`, which is nothing in it; references out of a schema are never fetched")]
     Reference {
         /// The reference.
         found: String,
@@ -68,7 +68,7 @@ impl Validator {
                 return Err(SchemaFault::Dialect { found: dialect.to_string() });
             }
         }
-        Expansion { root: &schema, known: HashMap::new() }.check()?;
+        Expansion { root: &schema, anchors: anchors(&schema), known: HashMap::new() }.check()?;
         let compiled = jsonschema::options()
             .with_draft(jsonschema::Draft::Draft202012)
             .build(&schema)
@@ -97,6 +97,7 @@ impl Validator {
 /// Counts, for each schema, how many schemas one value is checked against in place.
 struct Expansion<'a> {
     root: &'a Value,
+    anchors: HashMap<&'a str, &'a Value>,
     known: HashMap<*const Value, u64>,
 }
 
@@ -131,7 +132,7 @@ impl<'a> Expansion<'a> {
         for key in ["$ref", "$dynamicRef"] {
             if let Some(Value::String(reference)) = members.get(key) {
                 let target = self.target(reference)?;
-                total = total.saturating_add(target.map_or(Ok(1), |target| self.of(target))?);
+                total = total.saturating_add(self.of(target)?);
             }
         }
         let lists = IN_PLACE_LISTS.iter().filter_map(|key| members.get(*key)?.as_array()).flatten();
@@ -148,19 +149,76 @@ impl<'a> Expansion<'a> {
         Ok(total)
     }
 
-    /// The schema that a reference within the document leads to; `None` where only the library can tell.
-    fn target(&self, reference: &str) -> Result<Option<&'a Value>, SchemaFault> {
-        let Some(fragment) = reference.strip_prefix('#') else {
-            let inside = !reference.contains("://") && !reference.starts_with("//");
-            return if inside {
-                Ok(None)
-            } else {
-                Err(SchemaFault::Reference { found: reference.to_owned() })
-            };
-        };
+    /// The schema that a reference leads to. One that is not followed here is not compiled: it could hide the cost.
+    fn target(&self, reference: &str) -> Result<&'a Value, SchemaFault> {
+        let outside = || SchemaFault::Reference { found: reference.chars().take(200).collect() };
+        let fragment = reference.strip_prefix('#').ok_or_else(outside)?;
         if fragment.is_empty() {
-            return Ok(Some(self.root));
+            return Ok(self.root);
         }
-        Ok(self.root.pointer(fragment))
+        let pointer = percent_decoded(fragment).ok_or_else(outside)?;
+        let found = if pointer.starts_with('/') {
+            self.root.pointer(&pointer)
+        } else {
+            self.anchors.get(pointer.as_str()).copied()
+        };
+        found.ok_or_else(outside)
     }
+}
+
+/// Every schema that has a name of its own (JSON Schema 2020-12, core §8.2.2).
+fn anchors(root: &Value) -> HashMap<&str, &Value> {
+    let mut found = HashMap::new();
+    let mut waiting = vec![root];
+    while let Some(value) = waiting.pop() {
+        match value {
+            Value::Object(members) => {
+                for key in ["$anchor", "$dynamicAnchor"] {
+                    if let Some(Value::String(name)) = members.get(key) {
+                        found.insert(name.as_str(), value);
+                    }
+                }
+                waiting.extend(members.values());
+            }
+            Value::Array(items) => waiting.extend(items),
+            _ => {}
+        }
+    }
+    found
+}
+
+/// The text behind percent-encoding (RFC 3986 §2.1); `None` where it is malformed.
+fn percent_decoded(text: &str) -> Option<String> {
+    let mut bytes = Vec::with_capacity(text.len());
+    let mut rest = text.bytes();
+    while let Some(byte) = rest.next() {
+        if byte == b'%' {
+            let digits = [rest.next()?, rest.next()?];
+            bytes.push(u8::from_str_radix(std::str::from_utf8(&digits).ok()?, 16).ok()?);
+        } else {
+            bytes.push(byte);
+        }
+    }
+    String::from_utf8(bytes).ok()
+}
+
+/// Whether a schema is one that a form may have: an object of plain values, nothing nested, nothing referred to (MCP
+/// 2026-07-28, client/elicitation).
+pub(crate) fn is_flat_form(raw: &RawValue) -> bool {
+    let Ok(Value::Object(schema)) = serde_json::from_str::<Value>(raw.get()) else { return false };
+    let nesting =
+        ["$ref", "$dynamicRef", "allOf", "anyOf", "oneOf", "not", "if", "$defs", "patternProperties"];
+    let plain = |field: &Value| match field.get("type").and_then(Value::as_str) {
+        Some("string" | "number" | "integer" | "boolean") => field.get("$ref").is_none(),
+        Some("array") => field.get("items").is_some_and(|items| {
+            items.get("$ref").is_none() && (items.get("enum").is_some() || items.get("anyOf").is_some())
+        }),
+        _ => false,
+    };
+    schema.get("type").and_then(Value::as_str) == Some("object")
+        && !nesting.iter().any(|key| schema.contains_key(*key))
+        && schema
+            .get("properties")
+            .and_then(Value::as_object)
+            .is_some_and(|fields| fields.values().all(plain))
 }

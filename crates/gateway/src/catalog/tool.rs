@@ -61,7 +61,7 @@ pub enum ToolFault {
         why: String,
     },
     /// A schema that cannot be held to.
-    #[error("the {side} schema of `{tool}` cannot be used: {source}")]
+    #[error("the {side} schema of `{tool}` cannot be used")]
     Schema {
         /// `upstream/tool`
         tool: String,

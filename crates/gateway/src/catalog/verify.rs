@@ -12,6 +12,7 @@ use aldgate_wire::request::Method;
 use serde_json::value::RawValue;
 
 use super::Source;
+use crate::chain::chain;
 use crate::clock;
 use crate::settings::Bounds;
 use crate::upstream::{ExchangeFault, Upstream};
@@ -20,6 +21,15 @@ use crate::upstream::{ExchangeFault, Upstream};
 const MAX_PAGES: usize = 100;
 /// Tools of a live list that are read at most.
 const MAX_TOOLS: usize = 20_000;
+/// Bytes of a live list that are kept at most.
+const MAX_BYTES: usize = 64 << 20;
+/// How long an upstream may take for one page of its list, where a call may take longer.
+const MAX_WAIT: Duration = Duration::from_secs(10);
+/// The bounds of `verify_every`.
+const SHORTEST: Duration = Duration::from_secs(1);
+const LONGEST: Duration = Duration::from_secs(300);
+/// How old a comparison may be at most before calls wait for a new one; ordinarily twice `verify_every`.
+const OLDEST: Duration = Duration::from_secs(330);
 
 /// A request that the gateway makes on its own behalf.
 pub struct HostFetch {
@@ -77,11 +87,26 @@ pub enum LiveFault {
         found: String,
     },
     /// More than is read.
-    #[error("upstream `{upstream}` lists more than {MAX_TOOLS} tools or {MAX_PAGES} pages")]
+    #[error(
+        "upstream `{upstream}` lists more than {MAX_TOOLS} tools, {MAX_PAGES} pages or {MAX_BYTES} bytes"
+    )]
     Endless {
         /// Its name.
         upstream: String,
     },
+}
+
+/// The members of a tool that MCP defines; others have names that the upstream chose.
+const DEFINED: [&str; 8] =
+    ["name", "title", "description", "icons", "inputSchema", "outputSchema", "annotations", "_meta"];
+
+/// In what a live contract differs from the pinned one.
+#[derive(Clone, Debug)]
+pub(crate) struct Change {
+    /// What callers are told: words of the host alone.
+    pub(crate) told: String,
+    /// What operators are told, with words of the upstream.
+    pub(crate) detail: String,
 }
 
 /// How an upstream's live contracts stand against the lock.
@@ -90,7 +115,7 @@ pub(crate) struct Standing {
     /// When they were last compared; `None` before the first time.
     pub(crate) compared_at: Option<Timestamp>,
     /// Tools that differ, with what differs.
-    pub(crate) changed: BTreeMap<String, String>,
+    pub(crate) changed: BTreeMap<String, Change>,
     /// Why the last attempt to compare failed.
     pub(crate) unreachable: Option<String>,
 }
@@ -99,17 +124,20 @@ pub(crate) struct Standing {
 pub(crate) async fn live_list(upstream: &Upstream, bounds: &Bounds) -> Result<LiveList, LiveFault> {
     let exchange = |source| LiveFault::Exchange { upstream: upstream.name().to_owned(), source };
     let odd = |found: String| LiveFault::Answer { upstream: upstream.name().to_owned(), found };
+    let bounds = &Bounds { call_timeout: bounds.call_timeout.min(MAX_WAIT), ..bounds.clone() };
     let discovered = upstream.fetch(HostFetch::identity(), bounds).await.map_err(exchange)?;
     let server = discovered.result().map_err(odd)?.server_name();
     let mut live = LiveList { tools: Vec::new(), unreadable: Vec::new(), refused: BTreeMap::new(), server };
     let mut cursor = None;
+    let mut bytes = 0;
     for _ in 0..MAX_PAGES {
         let answer = upstream.fetch(HostFetch::tools(cursor), bounds).await.map_err(exchange)?;
         let page = answer.tools().map_err(odd)?;
+        bytes += page.tools.iter().map(|(name, raw)| name.len() + raw.get().len()).sum::<usize>();
         live.tools.extend(page.tools);
         live.unreadable.extend(page.unreadable);
         live.refused.extend(page.refused);
-        if live.tools.len() + live.unreadable.len() > MAX_TOOLS {
+        if live.tools.len() + live.unreadable.len() > MAX_TOOLS || bytes > MAX_BYTES {
             break;
         }
         match page.next_cursor {
@@ -121,6 +149,13 @@ pub(crate) async fn live_list(upstream: &Upstream, bounds: &Bounds) -> Result<Li
 }
 
 impl Source {
+    /// Whether the last comparison is young enough for a call to rest on it.
+    pub(crate) fn is_current(&self) -> bool {
+        let good_for = (self.verify_every.clamp(SHORTEST, LONGEST) * 2).min(OLDEST);
+        let good_for = u64::try_from(good_for.as_millis()).unwrap_or(u64::MAX);
+        self.standing.load().compared_at.is_some_and(|at| clock::now() < at.plus(good_for))
+    }
+
     /// Compares the live list with the lock now. One comparison at a time, and who waited for one takes its result; a
     /// failed one keeps what was found before.
     pub(crate) async fn verify(&self, bounds: &Bounds) {
@@ -148,12 +183,12 @@ impl Source {
                 }
             }
         };
-        for (tool, what) in &standing.changed {
+        for (tool, change) in &standing.changed {
             if !before.changed.contains_key(tool) {
                 tracing::warn!(
                     upstream = self.upstream.name(),
                     tool,
-                    what,
+                    what = change.detail,
                     "a contract is not the pinned one any more"
                 );
             }
@@ -162,14 +197,17 @@ impl Source {
     }
 }
 
-fn differences(source: &Source, live: &LiveList) -> BTreeMap<String, String> {
+fn differences(source: &Source, live: &LiveList) -> BTreeMap<String, Change> {
     // A server that calls itself otherwise is not the one that was reviewed.
     if let Some(pinned) = &source.lock.upstream.server
         && live.server.as_ref() != Some(pinned)
     {
         let found = live.server.as_deref().unwrap_or("nothing");
-        let what = format!("the server calls itself `{found}`, pinned is `{pinned}`");
-        return source.lock.tools.keys().map(|tool| (tool.clone(), what.clone())).collect();
+        let change = Change {
+            told: "the server calls itself otherwise than the pinned one".to_owned(),
+            detail: format!("the server calls itself `{found}`, pinned is `{pinned}`"),
+        };
+        return source.lock.tools.keys().map(|tool| (tool.clone(), change.clone())).collect();
     }
     let findings = source.lock.verify(live.tools.iter().map(|(name, raw)| (name.as_str(), raw.get())));
     let mut changed = BTreeMap::new();
@@ -178,39 +216,55 @@ fn differences(source: &Source, live: &LiveList) -> BTreeMap<String, String> {
             // Other bytes with the same canonical form say the same; what is served are the pinned bytes.
             Finding::Same { .. } | Finding::New { .. } | Finding::RawOnly { .. } => {}
             Finding::Changed { tool, fields, .. } => {
-                changed.insert(tool, format!("changed: {}", fields.join(", ")));
+                changed.insert(tool, Change::of_members(&fields));
             }
             Finding::Missing { tool } => {
-                changed.insert(tool, "not served any more".to_owned());
+                changed.insert(tool, Change::plain("not served any more"));
             }
             Finding::Unreadable { tool, why } => {
-                changed.insert(tool, format!("cannot be read: {why}"));
+                changed.insert(tool, Change::unreadable(&why));
             }
         }
     }
     // A second definition under a pinned name, or one that cannot be read, leaves open which one a call would meet.
     for (tool, why) in live.refused.iter().filter(|(tool, _)| source.lock.tools.contains_key(*tool)) {
-        changed.insert(tool.clone(), format!("cannot be read: {why}"));
+        changed.insert(tool.clone(), Change::unreadable(why));
     }
     changed
 }
 
+impl Change {
+    fn plain(what: &str) -> Self {
+        Self { told: what.to_owned(), detail: what.to_owned() }
+    }
+
+    fn unreadable(why: &str) -> Self {
+        Self { told: "it cannot be read".to_owned(), detail: format!("cannot be read: {}", cut(why)) }
+    }
+
+    fn of_members(fields: &[String]) -> Self {
+        let mut known: Vec<&str> =
+            fields.iter().map(String::as_str).filter(|field| DEFINED.contains(field)).collect();
+        if known.len() < fields.len() {
+            known.push("members that MCP does not define");
+        }
+        Self {
+            told: format!("changed: {}", known.join(", ")),
+            detail: format!("changed: {}", cut(&fields.join(", "))),
+        }
+    }
+}
+
+/// The beginning of what an upstream says, for an operator.
+fn cut(text: &str) -> String {
+    text.chars().filter(|letter| !letter.is_control()).take(300).collect()
+}
+
 /// Compares each upstream's live list with its lock, for ever.
 pub(crate) async fn keep_verifying(source: Arc<Source>, bounds: Bounds) {
-    let every = source.verify_every.clamp(Duration::from_secs(1), Duration::from_secs(300));
+    let every = source.verify_every.clamp(SHORTEST, LONGEST);
     loop {
         source.verify(&bounds).await;
         tokio::time::sleep(every).await;
     }
-}
-
-fn chain(fault: &dyn std::error::Error) -> String {
-    let mut text = fault.to_string();
-    let mut next = fault.source();
-    while let Some(cause) = next {
-        text.push_str(": ");
-        text.push_str(&cause.to_string());
-        next = cause.source();
-    }
-    text
 }

@@ -8,7 +8,7 @@ use aldgate_wire::{Presence, elicitation};
 use serde_json::Value;
 use serde_json::value::RawValue;
 
-use super::{ExchangeFault, answer, client_info, raw, relay};
+use super::{ExchangeFault, answer, client_info, error, raw, relay};
 use crate::gate::Gate;
 use crate::permit::{Permit, Spent};
 use crate::receive::VERSIONS;
@@ -28,8 +28,8 @@ pub(crate) enum Ended {
     Complete { result: Vec<u8>, is_error: bool },
     /// The upstream asks the client for input; a result ready to be sent.
     Asked { result: Vec<u8> },
-    /// The upstream's own JSON-RPC error.
-    Error { error: Box<RawValue>, code: i64 },
+    /// The upstream's own JSON-RPC error, and what the caller is told of it.
+    Error { error: Box<RawValue>, code: i64, told: Refusal },
     /// No answer that could be passed on.
     Failed(Refusal),
 }
@@ -67,7 +67,10 @@ impl Gate {
             other => other,
         };
         match result {
-            Answer::Error { raw, code, .. } => Ok(Ended::Error { error: raw, code }),
+            Answer::Error { raw, code, message, data } => {
+                let told = error::told(spent, code, &message, data.as_deref());
+                Ok(Ended::Error { error: raw, code, told })
+            }
             Answer::Result(view) => match view.kind {
                 ResultKind::Complete => {
                     check_output(spent, &view)?;
@@ -112,8 +115,8 @@ impl Gate {
             extra_meta: &spent.meta.other,
             version: VERSIONS.first().copied().unwrap_or_default(),
         };
-        let wire = &upstream.wire;
-        Ok(wire.exchange(call.body(), call.headers(&spent.params), id, &self.settings.bounds).await?)
+        let headers = call.headers(&[spent.params.as_slice(), spent.passed.as_slice()].concat());
+        Ok(upstream.wire.exchange(call.body(), headers, id, &self.settings.bounds).await?)
     }
 
     /// The result with the gateway's own `_meta` members; every byte outside of `_meta` as it came.
@@ -183,7 +186,7 @@ impl Fault {
             Self::MayNotAsk(what) => ("AG-UPSTREAM-ASKS", what.clone()),
             Self::Own(_) => ("AG-INTERNAL", "its answer could not be passed on".to_owned()),
         };
-        let message = format!("upstream `{upstream}`: {what}");
+        let message = format!("upstream `{upstream}`: {what}{}", spent.used_up());
         let refusal =
             if sent && !read_only { Refusal::unknown(&message) } else { Refusal::upstream(code, message) };
         match self {

@@ -9,6 +9,7 @@ use indexmap::IndexMap;
 use serde_json::value::{RawValue, to_raw_value};
 
 use super::dispatch::Fault;
+use crate::catalog::is_flat_form;
 use crate::clock;
 use crate::gate::Gate;
 use crate::permit::Spent;
@@ -28,10 +29,15 @@ type Members = IndexMap<String, Box<RawValue>>;
 /// The capabilities that are declared to the upstream: what the client declared, the host allows and the gateway can
 /// relay, and the form that the gateway answers by itself.
 pub(super) fn capabilities(spent: &Spent) -> &'static str {
+    if declares_form(spent) { r#"{"elicitation":{"form":{}}}"# } else { "{}" }
+}
+
+/// Whether elicitation by form is declared to the upstream.
+pub(super) fn declares_form(spent: &Spent) -> bool {
     let relayed =
         spent.meta.capabilities.elicitation_form && spent.tool.source.may_ask.contains(&MayAsk::Form);
     let own = spent.decision.is_some() && spent.tool.entry.answer.is_some();
-    if relayed || own { r#"{"elicitation":{"form":{}}}"# } else { "{}" }
+    relayed || own
 }
 
 /// The upstream's request for input as the client gets it: the messages say who asks, and the state is sealed together
@@ -58,6 +64,9 @@ pub(super) fn asked(gate: &Gate, trail: &Trail, spent: &Spent, view: &ResultView
                 let why =
                     if allowed { "the client did not declare forms" } else { "`may_ask` does not allow it" };
                 return Err(Fault::MayNotAsk(format!("it asks for a form, but {why}")));
+            }
+            if !is_flat_form(requested_schema) {
+                return Err(Fault::MayNotAsk("it asks with a form that is not flat".to_owned()));
             }
             let named = format!("[{upstream}] {message}");
             relayed.insert(key.clone(), with_message(&request.raw, &named).map_err(Fault::Own)?);

@@ -141,7 +141,11 @@ async fn a_server_by_another_name_is_another_server() {
     for tool in ["look", "note"] {
         let reply = world.call(tool, LOOK).await;
         assert_eq!(code(&reply), "AG-CONTRACT-CHANGED", "{tool}");
-        assert!(text(&reply).contains("calls itself `impostor`"), "{}", text(&reply));
+        assert!(
+            text(&reply).contains("calls itself otherwise") && !text(&reply).contains("impostor"),
+            "{}",
+            text(&reply)
+        );
     }
     assert_eq!(listed(&world).await, Vec::<String>::new());
 }
@@ -246,4 +250,20 @@ async fn what_is_served_on_first_use_is_pinned_for_the_run() {
     assert_eq!(text(&world.call("look", LOOK).await), "done");
     let contract = &world.look("/v1/tools/look").await["_meta"]["io.github.aldgate/contract"]["digest"];
     assert_eq!(contract.as_str().unwrap(), fake::lock("up").tools["look"].digest.to_string());
+}
+
+#[tokio::test]
+async fn a_server_that_stops_listing_its_tools_is_not_called_for_ever() {
+    let world = World::start(|config| config.up().verify_every = Duration::from_secs(1)).await;
+    assert_eq!(code(&world.call("look", LOOK).await), "-");
+    world.up.lists_by(Some(Behaviour::status(500)));
+    let refused = eventually("a refusal", async || {
+        let reply = world.call("look", LOOK).await;
+        (code(&reply) == "AG-UPSTREAM-UNREACHABLE").then_some(reply)
+    })
+    .await;
+    assert_eq!(rpc(&refused), 7502);
+    let calls = world.up.calls("look").len();
+    assert_eq!(code(&world.call("look", LOOK).await), "AG-UPSTREAM-UNREACHABLE");
+    assert_eq!(world.up.calls("look").len(), calls, "called without a comparison");
 }

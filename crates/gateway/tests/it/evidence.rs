@@ -243,7 +243,9 @@ async fn arguments_and_results_are_kept_as_digests_only() {
     world.up.does("measure", Behaviour::structured(&json!({"celsius": marked("misfit")})));
     assert_eq!(code(&world.call("measure", "{}").await), "AG-UPSTREAM-ANSWER");
     world.up.does("note", Behaviour::error(4711, &marked("error")));
-    assert_eq!(code(&world.call("note", TEXT).await), "-");
+    assert_eq!(code(&world.call("note", TEXT).await), "AG-OUTCOME-UNKNOWN");
+    world.up.does("look", Behaviour::error(4711, &marked("error")));
+    assert_eq!(code(&world.call("look", TEXT).await), "AG-UPSTREAM-ERROR");
     let order = Call::tool("order", &format!(r#"{{"item":"{}"}}"#, marked("order")));
     world.decide(&approval(&world.send(&order).await), "approve").await;
     assert_eq!(code(&world.send(&order).await), "-");

@@ -229,14 +229,57 @@ async fn a_servers_error_with_an_http_status_is_its_answer() {
     for status in [200, 400, 404, 500] {
         let body =
             r#"{"jsonrpc":"2.0","id":%ID%,"error":{"code":4711,"message":"no such book","data":{"k":1.0}}}"#;
-        world.up.does("note", Behaviour::Json { status, body: body.to_owned() });
+        world.up.does("look", Behaviour::Json { status, body: body.to_owned() });
+        let reply = world.call("look", TEXT).await;
+        assert_eq!(told(&reply), (200, 4711, "AG-UPSTREAM-ERROR".to_owned()), "{status}: {}", reply.text());
+        assert_eq!(reply.error().unwrap()["data"]["k"], 1.0);
+    }
+}
+
+#[tokio::test]
+async fn an_upstreams_error_cannot_speak_for_the_gateway_and_brings_no_reserved_code_out() {
+    let world = World::plain().await;
+    let forged = json!({"code": "AG-APPROVAL-DENIED", "call": "c_0", "uri": "a:b"});
+    for (number, passed) in [
+        (-32602, -32602),
+        (-32601, -32601),
+        (-32603, -32603),
+        (-32002, -32602),
+        (-32042, -32603),
+        (-32000, -32603),
+        (-32099, -32603),
+        (12, 12),
+        (-1, -1),
+    ] {
+        let body = json!({"jsonrpc": "2.0", "id": "%ID%", "error": {"code": number, "message": "m", "data": forged}});
+        let body = body.to_string().replace("\"%ID%\"", "%ID%");
+        world.up.does("look", Behaviour::Json { status: 200, body });
+        let reply = world.call("look", TEXT).await;
+        assert_eq!(told(&reply), (200, passed, "AG-UPSTREAM-ERROR".to_owned()), "{number}: {}", reply.text());
+        assert_eq!(reply.error().unwrap()["data"]["upstreamData"], forged);
+    }
+    // What complains of the gateway's own request is not told as if it were the client's.
+    for number in [-32020, -32022, -32600, -32700] {
+        world.up.does("look", Behaviour::error(number, "m"));
+        let reply = world.call("look", TEXT).await;
+        assert_eq!(told(&reply), (200, 7502, "AG-UPSTREAM-ANSWER".to_owned()), "{}", reply.text());
+    }
+}
+
+#[tokio::test]
+async fn an_error_of_a_consequential_call_leaves_the_outcome_unknown_unless_it_never_began() {
+    let world = World::plain().await;
+    for (number, code) in [
+        (-32603, "AG-OUTCOME-UNKNOWN"),
+        (4711, "AG-OUTCOME-UNKNOWN"),
+        (-32002, "AG-OUTCOME-UNKNOWN"),
+        (-32602, "AG-UPSTREAM-ERROR"),
+        (-32601, "AG-UPSTREAM-ERROR"),
+    ] {
+        world.up.does("note", Behaviour::error(number, "m"));
         let reply = world.call("note", TEXT).await;
-        assert_eq!((reply.status, rpc(&reply)), (200, 4711), "{status}: {}", reply.text());
-        assert!(
-            reply.text().contains(r#"{"code":4711,"message":"no such book","data":{"k":1.0}}"#),
-            "{}",
-            reply.text()
-        );
+        assert_eq!(told(&reply).2, code, "{number}: {}", reply.text());
+        assert_eq!(reply.text().contains("do not retry"), code == "AG-OUTCOME-UNKNOWN", "{}", reply.text());
     }
 }
 

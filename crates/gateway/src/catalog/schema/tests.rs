@@ -37,7 +37,7 @@ fn other_dialects_and_outward_references_are_refused() {
     refused(
         &json!({"$ref": "http://127.0.0.1:1/x.json"}),
         &expect![
-            "it refers to `http://127.0.0.1:1/x.json`, but references out of the schema are never fetched"
+            "it refers to `http://127.0.0.1:1/x.json`, which is nothing in it; references out of a schema are never fetched"
         ],
     );
     assert!(compile(&json!({"properties": {"a": {"$ref": "other.json"}}})).is_err());
@@ -60,6 +60,49 @@ fn schemas_that_multiply_are_refused_before_they_are_compiled() {
         &chain(23),
         &expect!["its references and combinations multiply to more than 4096 schemas for one value"],
     );
+}
+
+#[test]
+fn the_bound_is_not_evaded_by_other_spellings_of_a_reference() {
+    let chain = |reference: fn(usize) -> String| {
+        let mut defs = serde_json::Map::new();
+        for index in 0..23 {
+            let next = json!({"$ref": reference(index + 1)});
+            defs.insert(format!("s{index}"), json!({"$anchor": format!("s{index}"), "allOf": [next, next]}));
+        }
+        defs.insert("s23".into(), json!({"$anchor": "s23", "type": "object"}));
+        json!({"$ref": reference(0), "$defs": defs})
+    };
+    let multiplies =
+        expect!["its references and combinations multiply to more than 4096 schemas for one value"];
+    refused(&chain(|index| format!("#s{index}")), &multiplies);
+    refused(&chain(|index| format!("#/%24defs/s{index}")), &multiplies);
+    refused(&chain(|index| format!("#/$defs/s{index}")), &multiplies);
+    assert!(compile(&json!({"$ref": "#a", "$defs": {"x": {"$anchor": "a", "type": "object"}}})).is_ok());
+    for lost in ["#none", "#/%2", "#/$defs/x", "other"] {
+        assert!(compile(&json!({"$ref": lost})).is_err(), "{lost}");
+    }
+}
+
+#[test]
+fn a_form_is_an_object_of_plain_values() {
+    let flat = |schema: Value| super::is_flat_form(&RawValue::from_string(schema.to_string()).expect("JSON"));
+    assert!(flat(json!({"type": "object", "properties": {}})));
+    assert!(flat(json!({"type": "object", "properties": {
+        "name": {"type": "string", "maxLength": 9}, "n": {"type": "integer"}, "yes": {"type": "boolean"},
+        "one": {"type": "string", "oneOf": [{"const": "a", "title": "A"}]},
+        "many": {"type": "array", "items": {"type": "string", "enum": ["a"]}},
+    }, "required": ["name"]})));
+    for nested in [
+        json!({"type": "object"}),
+        json!({"type": "object", "properties": {"a": {"type": "object"}}}),
+        json!({"type": "object", "properties": {"a": {"type": "array", "items": {"type": "object"}}}}),
+        json!({"type": "object", "properties": {"a": {"type": "string", "$ref": "#"}}}),
+        json!({"type": "object", "properties": {}, "allOf": []}),
+        json!([]),
+    ] {
+        assert!(!flat(nested.clone()), "{nested}");
+    }
 }
 
 #[test]

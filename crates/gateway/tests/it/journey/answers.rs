@@ -120,16 +120,18 @@ async fn a_tools_own_failure_and_a_servers_own_error_pass_through() {
         (failed.result().unwrap()["isError"].as_bool(), text(&failed)),
         (Some(true), "out of paper".to_owned())
     );
-    world.up.does("note", Behaviour::error(4711, "no such book"));
-    let error = world.call("note", r#"{"text":"t"}"#).await;
-    assert_eq!(error.error().unwrap(), json!({"code": 4711, "message": "no such book"}));
+    world.up.does("look", Behaviour::error(4711, "no such book"));
+    let error = world.call("look", r#"{"text":"t"}"#).await.error().unwrap();
+    assert_eq!(error["code"], 4711);
+    assert_eq!(error["message"], "no such book");
+    assert_eq!(error["data"]["code"], "AG-UPSTREAM-ERROR");
     assert_eq!(
         world.story().await,
         [
             "intent automatic - -",
             "outcome automatic tool_error -",
             "intent automatic - -",
-            "outcome automatic rpc_error 4711",
+            "outcome automatic rpc_error AG-UPSTREAM-ERROR",
         ]
     );
 }
