@@ -74,7 +74,7 @@ pub struct Row {
     /// The approval that is asked for, decided or redeemed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub approval: Option<String>,
-    /// `complete`, `tool_error`, `input_required`, `rpc_error`, `failed`, `unknown`; for a decision `approve` or `deny`.
+    /// `complete`, `tool_error`, `input_required`, `rpc_error`, `failed`, `cancelled`, `unknown`; for a decision `approve` or `deny`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub outcome: Option<String>,
     /// The stable code of a refusal or failure.

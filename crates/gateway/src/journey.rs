@@ -12,11 +12,12 @@ use tokio::sync::OwnedSemaphorePermit;
 use crate::approve::{self, Ready};
 use crate::catalog::{self, Answer, Resolved};
 use crate::gate::Gate;
+use crate::line::Line;
 use crate::receive::{self, Received};
 use crate::record::{self, Recorded};
 use crate::refusal::Refusal;
 use crate::trail::Trail;
-use crate::{head, identify, reply, rule};
+use crate::{head, identify, line, reply, rule};
 
 /// Governs one request from its head to its response.
 pub(crate) async fn govern(gate: Arc<Gate>, request: Request<Body>) -> Response {
@@ -52,9 +53,11 @@ pub(crate) async fn govern(gate: Arc<Gate>, request: Request<Body>) -> Response 
     // From the permit on, the call goes its way in a task of its own, whether or not the client stays.
     let gate = underway.gate.clone();
     let id = underway.trail.request_id.clone();
-    match tokio::spawn(finish(underway, ready)).await {
+    let (line, client) = Line::new();
+    let call = tokio::spawn(finish(underway, ready, line));
+    match line::response(client, call).await {
         Ok(response) => response,
-        Err(_stopped) => {
+        Err(()) => {
             gate.counters.count_panic();
             reply::bare(id.as_ref(), &Refusal::unknown("the gateway was stopped"))
         }
@@ -110,9 +113,9 @@ async fn travel(gate: &Gate, trail: &mut Trail, request: Request<Body>) -> Resul
     Ok(Way::Ready(Box::new(ready)))
 }
 
-async fn finish(mut underway: Underway, ready: Box<Ready>) -> Response {
+async fn finish(mut underway: Underway, ready: Box<Ready>, line: Line) -> Response {
     let read_only = ready.read_only();
-    let completed = complete(&underway.gate, &mut underway.trail, *ready);
+    let completed = complete(&underway.gate, &mut underway.trail, *ready, line);
     match AssertUnwindSafe(completed).catch_unwind().await {
         Ok(Ok(recorded)) => reply::recorded(&underway.trail, recorded),
         Ok(Err(Stop::Recorded(refusal))) => reply::refused(&underway.trail, &refusal),
@@ -135,9 +138,9 @@ enum Stop {
     Unrecorded(Refusal),
 }
 
-async fn complete(gate: &Gate, trail: &mut Trail, ready: Ready) -> Result<Recorded, Stop> {
+async fn complete(gate: &Gate, trail: &mut Trail, ready: Ready, line: Line) -> Result<Recorded, Stop> {
     let read_only = ready.read_only();
     let permit = approve::permit(gate, trail, ready).await.map_err(Stop::Unrecorded)?;
-    let outcome = gate.dispatch(trail, permit).await;
+    let outcome = gate.dispatch(trail, permit, line).await;
     record::outcome(gate, trail, outcome, read_only).await.map_err(Stop::Recorded)
 }

@@ -166,8 +166,12 @@ pub(crate) fn abandoned(gate: &Gate, trail: &Trail) {
 }
 
 fn describe(row: &mut Row, refusal: &Refusal) {
-    let unknown = refusal.code() == "AG-OUTCOME-UNKNOWN";
-    row.outcome = (row.kind == Kind::Outcome).then(|| if unknown { "unknown" } else { "failed" }.to_owned());
+    let outcome = match refusal.code() {
+        "AG-OUTCOME-UNKNOWN" => "unknown",
+        "AG-CLIENT-LEFT" => "cancelled",
+        _ => "failed",
+    };
+    row.outcome = (row.kind == Kind::Outcome).then(|| outcome.to_owned());
     row.code = Some(refusal.code().to_owned());
     row.detail = Some(refusal.to_string());
 }

@@ -143,6 +143,15 @@ pub(crate) fn json_response(status: u16, body: Vec<u8>) -> Response {
     response
 }
 
+/// A stream of events that nobody keeps or holds back.
+pub(crate) fn event_stream(body: Body) -> Response {
+    let mut response = empty(200);
+    *response.body_mut() = body;
+    insert(&mut response, CONTENT_TYPE, "text/event-stream");
+    insert(&mut response, http::HeaderName::from_static("x-accel-buffering"), "no");
+    response
+}
+
 fn empty(status: u16) -> Response {
     let mut response = Response::new(Body::empty());
     *response.status_mut() = StatusCode::from_u16(status).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);

@@ -8,6 +8,7 @@ mod dispatch;
 mod error;
 mod exchange;
 mod fetched;
+mod notices;
 mod relay;
 
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -24,6 +25,7 @@ pub use dispatch::Outcome;
 pub(crate) use exchange::Wire;
 pub use exchange::{ExchangeFault, TransportFault};
 pub(crate) use fetched::Fetched;
+pub(crate) use notices::level;
 
 /// One upstream server.
 pub(crate) struct Upstream {
@@ -85,13 +87,14 @@ impl Upstream {
             cursor: fetch.cursor(),
             capabilities: &capabilities,
             client_info: &client_info,
+            log_level: None,
             progress_token: None,
             traceparent: None,
             tracestate: None,
             extra_meta: &[],
             version: VERSIONS.first().copied().unwrap_or_default(),
         };
-        let answer = self.wire.exchange(call.body(), call.headers(&[]), id, bounds).await?;
+        let answer = self.wire.exchange(call.body(), call.headers(&[]), id, bounds, None).await?;
         Ok(Fetched::new(answer))
     }
 }

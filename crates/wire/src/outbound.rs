@@ -33,6 +33,8 @@ pub struct OutboundCall<'a> {
     pub capabilities: &'a RawValue,
     /// Our own description, an object.
     pub client_info: &'a RawValue,
+    /// From which level on log messages of this request are wanted.
+    pub log_level: Option<&'a str>,
     /// Our own token on this hop, a string or integer.
     pub progress_token: Option<&'a RawValue>,
     /// W3C trace context with our own span.
@@ -85,6 +87,7 @@ impl OutboundCall<'_> {
         meta.text("io.modelcontextprotocol/protocolVersion", self.version);
         meta.raw("io.modelcontextprotocol/clientCapabilities", self.capabilities.get());
         meta.raw("io.modelcontextprotocol/clientInfo", self.client_info.get());
+        meta.optional_text("io.modelcontextprotocol/logLevel", self.log_level);
         meta.optional_raw("progressToken", self.progress_token);
         meta.optional_text("traceparent", self.traceparent);
         meta.optional_text("tracestate", self.tracestate);

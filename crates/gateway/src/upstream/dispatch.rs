@@ -5,11 +5,15 @@ use std::time::Instant;
 use aldgate_wire::outbound::OutboundCall;
 use aldgate_wire::response::{Answer, ResultKind, ResultView};
 use aldgate_wire::{Presence, elicitation};
+use bytes::Bytes;
 use serde_json::Value;
 use serde_json::value::RawValue;
+use tokio::sync::mpsc;
 
+use super::notices::Notices;
 use super::{ExchangeFault, answer, client_info, error, raw, relay};
 use crate::gate::Gate;
+use crate::line::Line;
 use crate::permit::{Permit, Spent};
 use crate::receive::VERSIONS;
 use crate::refusal::Refusal;
@@ -37,13 +41,21 @@ pub(crate) enum Ended {
 impl Gate {
     /// Calls the upstream that the permit names, with the bytes that the permit holds. The permit is used up whatever
     /// happens.
-    pub async fn dispatch(&self, trail: &Trail, permit: Permit) -> Outcome {
+    pub async fn dispatch(&self, trail: &Trail, permit: Permit, line: Line) -> Outcome {
         let begun = Instant::now();
         let spent = permit.spend();
         let read_only = spent.tool.entry.read_only;
         // A later round follows one that was sent.
         let mut sent = trail.round > 0;
-        let ended = match self.attempt(trail, &spent, &mut sent).await {
+        let (client, left) = line.split();
+        let attempt = self.attempt(trail, &spent, &mut sent, client);
+        let ended = tokio::select! {
+            ended = attempt => ended,
+            // A read is given up with the client that wanted it, which closes the upstream's stream. What may change
+            // something is seen through to its end: somebody will want to know how it ended.
+            _ = left, if read_only => Err(Fault::ClientLeft),
+        };
+        let ended = match ended {
             Ok(ended) => ended,
             Err(fault) => Ended::Failed(fault.told(&spent, read_only, sent)),
         };
@@ -51,15 +63,21 @@ impl Gate {
         Outcome { ended, took_ms }
     }
 
-    async fn attempt(&self, trail: &Trail, spent: &Spent, sent: &mut bool) -> Result<Ended, Fault> {
-        let first = self.send(trail, spent, None).await?;
+    async fn attempt(
+        &self,
+        trail: &Trail,
+        spent: &Spent,
+        sent: &mut bool,
+        client: mpsc::Sender<Bytes>,
+    ) -> Result<Ended, Fault> {
+        let first = self.send(trail, spent, None, &client).await?;
         *sent = true;
         let result = match first {
             Answer::Result(view) if view.kind == ResultKind::InputRequired => {
                 match answer::own_answer(spent, &view) {
                     Some(responses) => {
                         let state = view.request_state.as_deref();
-                        self.send(trail, spent, Some((responses?.as_ref(), state))).await?
+                        self.send(trail, spent, Some((responses?.as_ref(), state)), &client).await?
                     }
                     None => Answer::Result(view),
                 }
@@ -89,6 +107,7 @@ impl Gate {
         trail: &Trail,
         spent: &Spent,
         own: Option<(&RawValue, Option<&str>)>,
+        client: &mpsc::Sender<Bytes>,
     ) -> Result<Answer, Fault> {
         let upstream = &spent.tool.source.upstream;
         let id = upstream.new_id();
@@ -99,6 +118,9 @@ impl Gate {
         let capabilities = raw(relay::capabilities(spent))?;
         let info = client_info()?;
         let traceparent = trail.trace.as_deref().and_then(next_hop);
+        let theirs = spent.meta.progress_token.as_deref();
+        let ours = theirs.map(|_| raw(&id.to_string())).transpose()?;
+        let log_level = spent.meta.log_level.as_deref();
         let call = OutboundCall {
             id,
             method: aldgate_wire::request::Method::CallTool,
@@ -109,14 +131,17 @@ impl Gate {
             cursor: None,
             capabilities: &capabilities,
             client_info: &info,
-            progress_token: None,
+            log_level,
+            progress_token: ours.as_deref(),
             traceparent: traceparent.as_deref(),
             tracestate: spent.meta.tracestate.as_deref().filter(|state| !state.is_empty()),
             extra_meta: &spent.meta.other,
             version: VERSIONS.first().copied().unwrap_or_default(),
         };
         let headers = call.headers(&[spent.params.as_slice(), spent.passed.as_slice()].concat());
-        Ok(upstream.wire.exchange(call.body(), headers, id, &self.settings.bounds).await?)
+        let mut notices = Notices::new(client.clone(), id, theirs, log_level);
+        let bounds = &self.settings.bounds;
+        Ok(upstream.wire.exchange(call.body(), headers, id, bounds, Some(&mut notices)).await?)
     }
 
     /// The result with the gateway's own `_meta` members; every byte outside of `_meta` as it came.
@@ -148,6 +173,8 @@ pub(super) enum Fault {
     MayNotAsk(String),
     /// The gateway could not write its own part.
     Own(serde_json::Error),
+    /// The client of a read has left.
+    ClientLeft,
 }
 
 impl From<ExchangeFault> for Fault {
@@ -169,7 +196,7 @@ impl Fault {
         let sent = sent_before
             || match &self {
                 Self::Exchange(fault) => fault.was_sent(),
-                Self::Invalid(_) | Self::MayNotAsk(_) | Self::Own(_) => true,
+                Self::Invalid(_) | Self::MayNotAsk(_) | Self::Own(_) | Self::ClientLeft => true,
             };
         let (code, what) = match &self {
             Self::Exchange(ExchangeFault::Connect(_)) => {
@@ -184,6 +211,7 @@ impl Fault {
             Self::Exchange(fault) => ("AG-UPSTREAM-ANSWER", fault.to_string()),
             Self::Invalid(what) => ("AG-UPSTREAM-ANSWER", format!("its answer is not valid: {what}")),
             Self::MayNotAsk(what) => ("AG-UPSTREAM-ASKS", what.clone()),
+            Self::ClientLeft => ("AG-CLIENT-LEFT", "the client left, the request was given up".to_owned()),
             Self::Own(_) => ("AG-INTERNAL", "its answer could not be passed on".to_owned()),
         };
         let message = format!("upstream `{upstream}`: {what}{}", spent.used_up());
@@ -192,7 +220,7 @@ impl Fault {
         match self {
             Self::Exchange(fault) => refusal.because(fault),
             Self::Own(fault) => refusal.because(fault),
-            Self::Invalid(_) | Self::MayNotAsk(_) => refusal,
+            Self::Invalid(_) | Self::MayNotAsk(_) | Self::ClientLeft => refusal,
         }
     }
 }

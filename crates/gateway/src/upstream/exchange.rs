@@ -13,6 +13,7 @@ use hyper_util::client::legacy::connect::HttpConnector;
 use hyper_util::rt::{TokioExecutor, TokioTimer};
 use tower::ServiceExt as _;
 
+use super::notices::Notices;
 use crate::settings::{Bounds, Transport};
 
 /// Nesting of an upstream's answer.
@@ -159,11 +160,12 @@ impl Wire {
         headers: HeaderMap,
         id: u64,
         bounds: &Bounds,
+        notices: Option<&mut Notices>,
     ) -> Result<Answer, ExchangeFault> {
         let limits = Limits { max_bytes: bounds.response_bytes, max_depth: MAX_DEPTH };
         let work = async {
             let response = self.send(body, headers).await?;
-            receive(response, id, &limits).await
+            receive(response, id, &limits, notices).await
         };
         tokio::time::timeout(bounds.call_timeout, work)
             .await
@@ -199,7 +201,12 @@ impl Wire {
     }
 }
 
-async fn receive(response: Response<Body>, id: u64, limits: &Limits) -> Result<Answer, ExchangeFault> {
+async fn receive(
+    response: Response<Body>,
+    id: u64,
+    limits: &Limits,
+    notices: Option<&mut Notices>,
+) -> Result<Answer, ExchangeFault> {
     let (head, body) = response.into_parts();
     let status = head.status;
     if status.is_redirection() {
@@ -226,7 +233,7 @@ async fn receive(response: Response<Body>, id: u64, limits: &Limits) -> Result<A
         return Err(ExchangeFault::Status { status });
     }
     if media.eq_ignore_ascii_case("text/event-stream") {
-        return stream(body, id, limits).await;
+        return stream(body, id, limits, notices).await;
     }
     Err(ExchangeFault::MediaType {
         found: media.chars().filter(|letter| !letter.is_control()).take(100).collect(),
@@ -247,8 +254,13 @@ async fn collect(mut body: Body, limit: usize) -> Result<Vec<u8>, ExchangeFault>
     Ok(whole)
 }
 
-/// Reads a stream up to the answer. Notifications on the way are read and not passed on yet.
-async fn stream(mut body: Body, id: u64, limits: &Limits) -> Result<Answer, ExchangeFault> {
+/// Reads a stream up to the answer; notifications on the way are passed on.
+async fn stream(
+    mut body: Body,
+    id: u64,
+    limits: &Limits,
+    mut notices: Option<&mut Notices>,
+) -> Result<Answer, ExchangeFault> {
     let mut decoder = Decoder::new(limits.max_bytes);
     let mut seen = 0_usize;
     while let Some(frame) = body.frame().await {
@@ -263,8 +275,13 @@ async fn stream(mut body: Body, id: u64, limits: &Limits) -> Result<Answer, Exch
             if event.kind != "message" || event.data.iter().all(u8::is_ascii_whitespace) {
                 continue;
             }
-            if let Message::Answer(answer) = read_message(&event.data, id, limits)? {
-                return Ok(answer);
+            match read_message(&event.data, id, limits)? {
+                Message::Answer(answer) => return Ok(answer),
+                Message::Notification { method, params } => {
+                    if let Some(notices) = &mut notices {
+                        notices.pass(&method, params.as_deref()).await;
+                    }
+                }
             }
         }
     }

@@ -42,15 +42,15 @@ impl Fetched {
         let result = self.result()?;
         let page = read_tools(result.0.raw()).map_err(|fault| fault.to_string())?;
         let unreadable = page.refused.iter().map(|refused| {
-            let name = refused.name.clone().unwrap_or_else(|| format!("number {}", refused.index));
+            let name = refused.key.clone().unwrap_or_else(|| format!("number {}", refused.index));
             format!("{name}: {}", refused.fault)
         });
         let named = page
             .refused
             .iter()
-            .filter_map(|refused| Some((refused.name.clone()?, refused.fault.to_string())));
+            .filter_map(|refused| Some((refused.key.clone()?, refused.fault.to_string())));
         Ok(LivePage {
-            tools: page.tools.into_iter().map(|tool| (tool.name, tool.raw)).collect(),
+            tools: page.items.into_iter().map(|tool| (tool.key, tool.raw)).collect(),
             unreadable: unreadable.collect(),
             refused: named.collect(),
             next_cursor: page.next_cursor,

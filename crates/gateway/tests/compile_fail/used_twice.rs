@@ -1,7 +1,7 @@
 //! expect: E0382
-use aldgate_gateway::{Gate, Permit, Trail};
+use aldgate_gateway::{Gate, Line, Permit, Trail};
 
-pub async fn twice(gate: &Gate, trail: &Trail, permit: Permit) {
-    gate.dispatch(trail, permit).await;
-    gate.dispatch(trail, permit).await;
+pub async fn twice(gate: &Gate, trail: &Trail, permit: Permit, line: Line, other: Line) {
+    gate.dispatch(trail, permit, line).await;
+    gate.dispatch(trail, permit, other).await;
 }

@@ -12,4 +12,5 @@ mod permits;
 mod rounds;
 mod rulings;
 mod store;
+mod streaming;
 mod world;

@@ -24,6 +24,7 @@ fn call<'a>(
         cursor: None,
         capabilities: raw(r#"{"elicitation":{"form":{}}}"#),
         client_info: raw(r#"{"name":"aldgate","version":"0.1.0"}"#),
+        log_level: None,
         progress_token: None,
         traceparent: None,
         tracestate: None,
@@ -43,6 +44,7 @@ fn writes_a_whole_call_and_splices_what_passes_through() {
         arguments: Some(raw(r#"{ "b":1.10,"a":"\u00e9" }"#)),
         input_responses: Some(raw(r#"{"k":{"action":"accept"}}"#)),
         request_state: Some("S\n\""),
+        log_level: Some("info"),
         progress_token: Some(raw(r#""p""#)),
         traceparent: Some("00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01"),
         tracestate: Some("a=1"),
@@ -56,6 +58,7 @@ fn writes_a_whole_call_and_splices_what_passes_through() {
             r#""_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28","#,
             r#""io.modelcontextprotocol/clientCapabilities":{"elicitation":{"form":{}}},"#,
             r#""io.modelcontextprotocol/clientInfo":{"name":"aldgate","version":"0.1.0"},"#,
+            r#""io.modelcontextprotocol/logLevel":"info","#,
             r#""progressToken":"p","traceparent":"00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01","tracestate":"a=1","#,
             r#""com.example/a":1.10}}}"#
         )
