@@ -1,7 +1,10 @@
-//! A `tools/list` result, read without loss: a bad element is reported and does not spoil the others.
+//! A page of a list result, read without loss: a bad element is reported and does not spoil the others.
 
+mod kind;
 #[cfg(test)]
 mod tests;
+
+use std::collections::HashSet;
 
 use serde_json::value::RawValue;
 
@@ -9,13 +12,15 @@ use crate::OWN_META_PREFIX;
 use crate::json::{Kind, Members, Repeated, has_prefix, kind, string};
 use crate::quote::{Quoted, shortened};
 
-/// One page of tools.
+pub use kind::ListKind;
+
+/// One page of a list.
 #[derive(Debug, Clone)]
-pub struct ToolPage {
+pub struct Page {
     /// The definitions that can be used, in the upstream's order.
-    pub tools: Vec<RawTool>,
+    pub items: Vec<RawItem>,
     /// Those that cannot.
-    pub refused: Vec<RefusedTool>,
+    pub refused: Vec<RefusedItem>,
     /// Where the list goes on; `""` is a cursor too.
     pub next_cursor: Option<String>,
     /// How long the page is fresh, in milliseconds; 0 where the upstream does not say, or says it in a wrong way.
@@ -26,20 +31,20 @@ pub struct ToolPage {
 
 /// One definition, as the upstream serves it.
 #[derive(Debug, Clone)]
-pub struct RawTool {
-    /// The tool's name.
-    pub name: String,
+pub struct RawItem {
+    /// What names it within its list: see [`ListKind::key`].
+    pub key: String,
     /// The whole definition.
     pub raw: Box<RawValue>,
 }
 
 /// One definition that cannot be used.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct RefusedTool {
+pub struct RefusedItem {
     /// Its place in the page, from 0.
     pub index: usize,
-    /// Its name, where it has one.
-    pub name: Option<String>,
+    /// What names it, where it has that.
+    pub key: Option<String>,
     /// Why.
     pub fault: ElementFault,
 }
@@ -48,26 +53,48 @@ pub struct RefusedTool {
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum ElementFault {
     /// The element is no object.
-    #[error("a tool must be an object, found {found}")]
+    #[error("a {of} must be an object, found {found}")]
     NotObject {
+        /// What the list holds.
+        of: ListKind,
         /// What it is.
         found: &'static str,
     },
-    /// The definition has no name that can be used.
-    #[error("a tool must have `name`, a string that is not empty")]
-    NoName,
+    /// The definition has nothing to name it by.
+    #[error("a {of} must have `{key}`, a string that is not empty", key = .of.key())]
+    NoKey {
+        /// What the list holds.
+        of: ListKind,
+    },
     /// A member that we read occurs twice.
     #[error("the definition repeats the member {}", Quoted(.member))]
     Repeated {
         /// The member.
         member: String,
     },
-    /// An earlier element of the page has the same name.
-    #[error("an earlier tool of the list has the same name")]
-    SameName,
+    /// An earlier element of the page has the same key.
+    #[error("an earlier {of} of the list has the same `{key}`", key = .of.key())]
+    SameKey {
+        /// What the list holds.
+        of: ListKind,
+    },
+    /// A member is missing or has the wrong type: one such element makes a strict client refuse the whole list.
+    #[error("`{member}` of a {of} must be {expected}, found {found}")]
+    Wrong {
+        /// What the list holds.
+        of: ListKind,
+        /// The member.
+        member: &'static str,
+        /// What it must be.
+        expected: &'static str,
+        /// What it is.
+        found: &'static str,
+    },
     /// `_meta` is no object.
-    #[error("`_meta` of a tool must be an object, found {found}")]
+    #[error("`_meta` of a {of} must be an object, found {found}")]
     MetaNotObject {
+        /// What the list holds.
+        of: ListKind,
         /// What it is.
         found: &'static str,
     },
@@ -91,9 +118,12 @@ pub enum ListFault {
         /// The member.
         member: String,
     },
-    /// `tools` is missing or no array.
-    #[error("the list must have `tools`, an array")]
-    NoTools,
+    /// The elements are missing or no array.
+    #[error("the list must have `{member}`, an array")]
+    NoElements {
+        /// The member that must hold them.
+        member: &'static str,
+    },
     /// `nextCursor` is no string.
     #[error("`nextCursor` of the list must be a string")]
     Cursor,
@@ -108,11 +138,44 @@ impl From<Repeated> for ListFault {
 /// Reads one page of `tools/list`.
 ///
 /// # Errors
-/// A page that does not hold a list. Bad elements are in [`ToolPage::refused`].
-pub fn read_tools(result: &RawValue) -> Result<ToolPage, ListFault> {
+/// A page that does not hold a list. Bad elements are in [`Page::refused`].
+pub fn read_tools(result: &RawValue) -> Result<Page, ListFault> {
+    read(ListKind::Tools, result)
+}
+
+/// Reads one page of `resources/list`.
+///
+/// # Errors
+/// As [`read_tools`].
+pub fn read_resources(result: &RawValue) -> Result<Page, ListFault> {
+    read(ListKind::Resources, result)
+}
+
+/// Reads one page of `resources/templates/list`.
+///
+/// # Errors
+/// As [`read_tools`].
+pub fn read_templates(result: &RawValue) -> Result<Page, ListFault> {
+    read(ListKind::Templates, result)
+}
+
+/// Reads one page of `prompts/list`.
+///
+/// # Errors
+/// As [`read_tools`].
+pub fn read_prompts(result: &RawValue) -> Result<Page, ListFault> {
+    read(ListKind::Prompts, result)
+}
+
+/// Reads one page of the list of this kind.
+///
+/// # Errors
+/// As [`read_tools`].
+pub fn read(of: ListKind, result: &RawValue) -> Result<Page, ListFault> {
+    let none = || ListFault::NoElements { member: of.member() };
     let members = Members::read(result.get()).ok_or(ListFault::NotObject)?;
-    let tools = members.get("tools")?.ok_or(ListFault::NoTools)?;
-    let elements: Vec<&RawValue> = serde_json::from_str(tools.get()).map_err(|_| ListFault::NoTools)?;
+    let elements = members.get(of.member())?.ok_or_else(none)?;
+    let elements: Vec<&RawValue> = serde_json::from_str(elements.get()).map_err(|_| none())?;
     let next_cursor = match members.get("nextCursor")? {
         // Older servers send null at the end.
         Some(raw) if kind(raw) != Kind::Null => Some(string(raw).ok_or(ListFault::Cursor)?),
@@ -121,15 +184,16 @@ pub fn read_tools(result: &RawValue) -> Result<ToolPage, ListFault> {
     let ttl_ms = members.get("ttlMs")?.map_or(0, milliseconds);
     let public = members.get("cacheScope")?.and_then(string).as_deref() == Some("public");
 
-    let mut page = ToolPage { tools: Vec::new(), refused: Vec::new(), next_cursor, ttl_ms, public };
-    let mut names = std::collections::HashSet::new();
+    let mut page = Page { items: Vec::new(), refused: Vec::new(), next_cursor, ttl_ms, public };
+    let mut keys = HashSet::new();
     for (index, raw) in elements.into_iter().enumerate() {
-        match element(raw) {
-            Ok(name) if names.insert(name.clone()) => page.tools.push(RawTool { name, raw: raw.to_owned() }),
-            Ok(name) => {
-                page.refused.push(RefusedTool { index, name: Some(name), fault: ElementFault::SameName });
+        match element(of, raw) {
+            Ok(key) if keys.insert(key.clone()) => page.items.push(RawItem { key, raw: raw.to_owned() }),
+            Ok(key) => {
+                let fault = ElementFault::SameKey { of };
+                page.refused.push(RefusedItem { index, key: Some(key), fault });
             }
-            Err((name, fault)) => page.refused.push(RefusedTool { index, name, fault }),
+            Err((key, fault)) => page.refused.push(RefusedItem { index, key, fault }),
         }
     }
     Ok(page)
@@ -141,22 +205,25 @@ fn milliseconds(raw: &RawValue) -> u64 {
     digits.and_then(|digits| digits.parse().ok()).unwrap_or(0)
 }
 
-fn element(raw: &RawValue) -> Result<String, (Option<String>, ElementFault)> {
+fn element(of: ListKind, raw: &RawValue) -> Result<String, (Option<String>, ElementFault)> {
     let Some(members) = Members::read(raw.get()) else {
-        return Err((None, ElementFault::NotObject { found: kind(raw).described() }));
+        return Err((None, ElementFault::NotObject { of, found: kind(raw).described() }));
     };
-    let get = |key| members.get(key).map_err(|Repeated(member)| (None, ElementFault::Repeated { member }));
-    let name = get("name")?.and_then(string).filter(|name| !name.is_empty());
-    let name = name.ok_or((None, ElementFault::NoName))?;
-    let meta = match get("_meta")? {
-        Some(meta) if kind(meta) != Kind::Object => {
-            Err(ElementFault::MetaNotObject { found: kind(meta).described() })
+    let get = |key| members.get(key).map_err(|Repeated(member)| ElementFault::Repeated { member });
+    let key = get(of.key()).map_err(|fault| (None, fault))?.and_then(string).filter(|key| !key.is_empty());
+    let key = key.ok_or((None, ElementFault::NoKey { of }))?;
+    let checked = || {
+        of.check(&members)?;
+        match get("_meta")? {
+            Some(meta) if kind(meta) != Kind::Object => {
+                Err(ElementFault::MetaNotObject { of, found: kind(meta).described() })
+            }
+            _ => check_meta(raw),
         }
-        _ => check_meta(raw),
     };
-    match meta {
-        Ok(()) => Ok(name),
-        Err(fault) => Err((Some(name), fault)),
+    match checked() {
+        Ok(()) => Ok(key),
+        Err(fault) => Err((Some(key), fault)),
     }
 }
 

@@ -45,10 +45,8 @@ impl Fetched {
             let name = refused.key.clone().unwrap_or_else(|| format!("number {}", refused.index));
             format!("{name}: {}", refused.fault)
         });
-        let named = page
-            .refused
-            .iter()
-            .filter_map(|refused| Some((refused.key.clone()?, refused.fault.to_string())));
+        let named =
+            page.refused.iter().filter_map(|refused| Some((refused.key.clone()?, refused.fault.to_string())));
         Ok(LivePage {
             tools: page.items.into_iter().map(|tool| (tool.key, tool.raw)).collect(),
             unreadable: unreadable.collect(),

@@ -33,6 +33,11 @@ fn near_messages() -> impl Strategy<Value = Vec<(String, String)>> {
                 "name",
                 "arguments",
                 "tools",
+                "resources",
+                "resourceTemplates",
+                "prompts",
+                "uri",
+                "uriTemplate",
                 "resultType",
                 "inputRequests",
                 "isError",
@@ -52,6 +57,7 @@ fn near_messages() -> impl Strategy<Value = Vec<(String, String)>> {
         prop::sample::select(
             &[
                 "\"2.0\"", "7", "\"tools/call\"", "\"input_required\"", "{}", "[{\"name\":\"t\"}]",
+                "[{\"name\":\"t\",\"uri\":\"a:b\",\"uriTemplate\":\"a:{b}\",\"arguments\":[{\"name\":\"x\"}]},7]",
                 "{\"_meta\":{\"io.modelcontextprotocol/protocolVersion\":\"2026-07-28\",\"io.modelcontextprotocol/clientCapabilities\":{}}}",
             ][..]
         )
@@ -93,8 +99,10 @@ proptest! {
             }
             let text = String::from_utf8_lossy(&body);
             let Ok(raw) = serde_json::from_str::<&RawValue>(&text) else { continue };
-            if let Ok(page) = list::read_tools(raw) {
-                prop_assert!(page.tools.iter().all(|tool| !tool.name.is_empty()));
+            for kind in list::ListKind::ALL {
+                if let Ok(page) = list::read(kind, raw) {
+                    prop_assert!(page.items.iter().all(|item| !item.key.is_empty()));
+                }
             }
             if let Ok(tool) = tool::view(raw) {
                 prop_assert!(tool.input_schema.get().starts_with(OPEN));
