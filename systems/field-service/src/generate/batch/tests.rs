@@ -5,10 +5,7 @@ use super::{Batch, ROWS};
 #[tokio::test]
 async fn no_more_than_one_batch_ever_waits() {
     let mut connection = SqliteConnection::connect("sqlite::memory:").await.unwrap();
-    sqlx::query("CREATE TABLE t (n INTEGER, word TEXT, blank TEXT)")
-        .execute(&mut connection)
-        .await
-        .unwrap();
+    sqlx::query("CREATE TABLE t (n INTEGER, word TEXT, blank TEXT)").execute(&mut connection).await.unwrap();
     let mut batch = Batch::new("INSERT INTO t (n, word, blank)");
     let rows = 3 * ROWS + 7;
     for number in 0..rows {
