@@ -77,6 +77,11 @@ impl Admin {
         self.send(Method::POST, path, Some(body)).await
     }
 
+    /// The fault of an answer of another form.
+    pub(crate) fn no_answer(&self) -> AdminFault {
+        AdminFault::Answer { url: self.base.clone() }
+    }
+
     async fn send(&self, method: Method, path: &str, body: Option<&Value>) -> Result<Value, AdminFault> {
         let url = format!("{}{path}", self.base);
         let unreachable = |source| AdminFault::Unreachable { url: url.clone(), source };
@@ -99,8 +104,7 @@ impl Admin {
         let (status, body) = tokio::time::timeout(Duration::from_secs(30), exchange)
             .await
             .map_err(|_| unreachable("no answer within 30 s".into()))??;
-        let value: Value =
-            serde_json::from_slice(&body).map_err(|_| AdminFault::Answer { url: self.base.clone() })?;
+        let value: Value = serde_json::from_slice(&body).map_err(|_| self.no_answer())?;
         if (200..300).contains(&status) {
             return Ok(value);
         }

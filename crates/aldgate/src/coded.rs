@@ -1,30 +1,68 @@
-//! Faults of the agent, told with their stable code.
+//! Faults of other crates, told with their stable code.
+
+#[cfg(test)]
+mod tests;
 
 use aldgate_agent::{CallFault, ConnectionFault, RunFault};
+use aldgate_approval::SealFault;
+use aldgate_authority::{PolicyFault, RegistryFault};
+use aldgate_contract::LockFault;
+use aldgate_field_service::{OpenFault, StdioFault};
+use aldgate_gateway::StartFault;
+use aldgate_identity::TokensFault;
+use aldgate_store::StoreFault;
 use miette::Diagnostic;
 
-/// A fault and its code.
+use crate::out;
+
+/// A fault with its causes and its code, as text: what peers wrote is in it, and goes to a terminal.
 #[derive(Debug)]
-pub(crate) struct Coded<F> {
-    fault: F,
+pub(crate) struct Coded {
     code: String,
+    told: Told,
 }
 
-impl<F: std::error::Error + 'static> std::fmt::Display for Coded<F> {
+/// A message and what lies behind it.
+#[derive(Debug)]
+struct Told {
+    message: String,
+    cause: Option<Box<Told>>,
+}
+
+impl Told {
+    fn of(fault: &(dyn std::error::Error + 'static)) -> Self {
+        let cause = fault.source().map(|cause| Box::new(Self::of(cause)));
+        Self { message: out::plain_lines(&fault.to_string()), cause }
+    }
+}
+
+impl std::fmt::Display for Told {
     fn fmt(&self, out: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        std::fmt::Display::fmt(&self.fault, out)
+        out.write_str(&self.message)
     }
 }
 
-impl<F: std::error::Error + 'static> std::error::Error for Coded<F> {
+impl std::error::Error for Told {
     fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
-        self.fault.source()
+        self.cause.as_deref().map(|cause| cause as _)
     }
 }
 
-impl<F: std::error::Error + 'static> Diagnostic for Coded<F> {
+impl std::fmt::Display for Coded {
+    fn fmt(&self, out: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        self.told.fmt(out)
+    }
+}
+
+impl std::error::Error for Coded {
+    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+        self.told.source()
+    }
+}
+
+impl Diagnostic for Coded {
     fn code<'a>(&'a self) -> Option<Box<dyn std::fmt::Display + 'a>> {
-        Some(Box::new(self.code.as_str()))
+        Some(Box::new(&self.code))
     }
 }
 
@@ -34,14 +72,50 @@ pub(crate) trait WithCode<T> {
     fn coded(self) -> miette::Result<T>;
 }
 
-macro_rules! with_code {
-    ($($fault:ty),*) => {$(
-        impl<T> WithCode<T> for Result<T, $fault> {
-            fn coded(self) -> miette::Result<T> {
-                Ok(self.map_err(|fault| Coded { code: fault.code().to_owned(), fault })?)
+/// The stable code of a fault.
+trait Code {
+    fn code_of(&self) -> &str;
+}
+
+impl<T, F: Code + std::error::Error + 'static> WithCode<T> for Result<T, F> {
+    fn coded(self) -> miette::Result<T> {
+        Ok(self.map_err(|fault| Coded { code: fault.code_of().to_owned(), told: Told::of(&fault) })?)
+    }
+}
+
+macro_rules! codes {
+    ($($fault:ty => $code:expr),* $(,)?) => {$(
+        impl Code for $fault {
+            fn code_of(&self) -> &str {
+                let code: fn(&Self) -> &str = $code;
+                code(self)
             }
         }
     )*};
 }
 
-with_code!(CallFault, ConnectionFault, RunFault);
+codes! {
+    CallFault => Self::code,
+    ConnectionFault => |fault| fault.code(),
+    RunFault => Self::code,
+    StartFault => start,
+    StoreFault => |_| "AG-STORE",
+    PolicyFault => |_| "AG-CONFIG-POLICY",
+    RegistryFault => |_| "AG-CONFIG-VALUE",
+    TokensFault => |_| "AG-CONFIG-PRINCIPALS",
+    SealFault => |_| "AG-CONFIG-SEAL",
+    LockFault => |_| "AG-CONFIG-LOCK",
+    OpenFault => |_| "AG-CLI-SYSTEM",
+    StdioFault => |_| "AG-CLI-STDIO",
+}
+
+/// A gateway that does not start, by the part that does not work.
+fn start(fault: &StartFault) -> &'static str {
+    match fault {
+        StartFault::Upstream { .. } => "AG-CONFIG-UPSTREAM",
+        StartFault::FirstUse { .. } | StartFault::Pin { .. } => "AG-CLI-UPSTREAM",
+        StartFault::Policies(_) => "AG-CONFIG-POLICY",
+        StartFault::Store(_) => "AG-STORE",
+        _ => "AG-CONFIG-PARTS",
+    }
+}

@@ -1,7 +1,7 @@
 //! The commands, one file for each group.
 
 pub(crate) mod agent;
-mod approvals;
+pub(crate) mod approvals;
 pub(crate) mod asker;
 mod audit;
 mod call;

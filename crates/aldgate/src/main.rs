@@ -9,6 +9,7 @@ mod coded;
 mod command;
 mod config;
 mod demo;
+mod fault;
 mod random;
 mod signal;
 
@@ -24,7 +25,7 @@ fn main() -> ExitCode {
     let runtime = match tokio::runtime::Builder::new_multi_thread().enable_all().build() {
         Ok(runtime) => runtime,
         Err(fault) => {
-            note!("the program cannot start its threads: {fault}");
+            out::report(&fault::CommandFault::Machine(fault).into());
             return ExitCode::FAILURE;
         }
     };
@@ -34,7 +35,7 @@ fn main() -> ExitCode {
         Ok(code) => code,
         Err(report) if out::is_broken_pipe(&report) => ExitCode::SUCCESS,
         Err(report) => {
-            note!("{report:?}");
+            out::report(&report);
             ExitCode::FAILURE
         }
     }

@@ -2,11 +2,11 @@
 
 use std::process::ExitCode;
 
-use miette::miette;
 use serde_json::{Value, json};
 
 use crate::admin::Admin;
 use crate::cli::{ApprovalsCommand, DecisionArguments};
+use crate::fault::{CommandFault, quoted};
 use crate::out;
 
 const STATES: [&str; 6] = ["pending", "approved", "denied", "expired", "redeemed", "all"];
@@ -15,10 +15,9 @@ pub(super) async fn run(what: ApprovalsCommand) -> miette::Result<ExitCode> {
     match what {
         ApprovalsCommand::List { state, target } => {
             if !STATES.contains(&state.as_str()) {
-                return Err(miette!(
-                    "there is no state `{state}`; expected one of `{}`",
-                    STATES.join("`, `")
-                ));
+                let known = quoted(STATES.into_iter());
+                let what = format!("there is no state `{state}`; expected one of {known}");
+                return Err(CommandFault::usage(what).into());
             }
             let query = if state == "all" { String::new() } else { format!("?state={state}") };
             let found = Admin::new(&target).get(&format!("/v1/approvals{query}")).await?;
@@ -42,10 +41,14 @@ async fn decide(decision: &str, arguments: &DecisionArguments) -> miette::Result
 }
 
 /// An id that can stand in a path.
-pub(super) fn segment(id: &str) -> miette::Result<&str> {
+pub(crate) fn segment(id: &str) -> miette::Result<&str> {
     let fits =
         !id.is_empty() && id.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_' || byte == b'-');
-    if fits { Ok(id) } else { Err(miette!("`{id}` is not an id; ids are letters, digits and `_`")) }
+    if fits {
+        return Ok(id);
+    }
+    let what = format!("`{}` is not an id; ids are letters, digits, `_` and `-`", out::plain(id));
+    Err(CommandFault::usage(what).into())
 }
 
 fn text(value: &Value, pointer: &str) -> String {

@@ -21,7 +21,7 @@ impl Asker for TerminalAsker {
 fn answer(ask: &InputAsk) -> AskReply {
     let AskKind::Form { message, requested_schema } = &ask.kind else { return AskReply::Decline };
     let fields = requested_schema.get("properties").and_then(Value::as_object).cloned().unwrap_or_default();
-    note!("    {} asks ({}): {}", out::plain(&ask.server), ask.tool, out::plain(message));
+    note!("    {} asks ({}): {}", out::plain(&ask.server), out::plain(&ask.tool), out::plain_lines(message));
     if fields.is_empty() {
         // A notice: the decision is made elsewhere, the call waits for it.
         return AskReply::Accept(Map::new());

@@ -3,12 +3,13 @@
 use std::process::ExitCode;
 
 use aldgate_agent::{CallOutcome, Connection, Endpoint};
-use miette::{IntoDiagnostic as _, WrapErr as _, miette};
+use serde::Deserialize;
 use serde_json::{Value, json};
 
 use super::asker::TerminalAsker;
 use crate::cli::{AgentTarget, CallArguments};
 use crate::coded::WithCode as _;
+use crate::fault::CommandFault;
 use crate::out;
 
 /// The endpoint that a command talks to.
@@ -16,16 +17,26 @@ pub(super) fn endpoint(target: &AgentTarget, client: &str) -> Endpoint {
     Endpoint { url: target.url.clone(), token: target.token.clone(), client_name: client.to_owned() }
 }
 
+/// The arguments of a tool as the command line gives them, read as one JSON object.
+pub(super) fn object<'a, T: Deserialize<'a>>(text: &'a str) -> Result<T, CommandFault> {
+    let fault = |found: String| CommandFault::Arguments { found };
+    let value: Value = serde_json::from_str(text).map_err(|error| fault(error.to_string()))?;
+    if !value.is_object() {
+        let found = match value {
+            Value::Null => "null",
+            Value::Bool(_) => "a boolean",
+            Value::Number(_) => "a number",
+            Value::String(_) => "a string",
+            Value::Array(_) | Value::Object(_) => "an array",
+        };
+        return Err(fault(found.to_owned()));
+    }
+    serde_json::from_str(text).map_err(|error| fault(error.to_string()))
+}
+
 pub(super) async fn run(arguments: CallArguments) -> miette::Result<ExitCode> {
     let target = arguments.target;
-    let given: Value = serde_json::from_str(&arguments.args)
-        .into_diagnostic()
-        .wrap_err("the arguments must be one JSON object, such as `{\"ticket_id\": \"SR-20031\"}`")?;
-    if !given.is_object() {
-        return Err(miette!(
-            "the arguments must be one JSON object, such as `{{\"ticket_id\": \"SR-20031\"}}`"
-        ));
-    }
+    let given: Value = object(&arguments.args)?;
     let connection = Connection::open(&endpoint(&target, "aldgate call")).await.coded()?;
     // Knowing which tools only read, the connection may repeat those when an answer is lost.
     connection.tools().await.coded()?;
@@ -45,7 +56,7 @@ pub(super) async fn run(arguments: CallArguments) -> miette::Result<ExitCode> {
             } else {
                 match &complete.structured {
                     Some(value) => out::json(value)?,
-                    None => out::line(out::plain(&complete.text))?,
+                    None => out::line(out::plain_lines(&complete.text))?,
                 }
             }
             Ok(if complete.is_error { ExitCode::FAILURE } else { ExitCode::SUCCESS })
@@ -56,7 +67,7 @@ pub(super) async fn run(arguments: CallArguments) -> miette::Result<ExitCode> {
             if target.json {
                 out::json(&json!({"waiting": true, "refusal": refusal}))?;
             } else {
-                out::line(out::plain(text))?;
+                out::line(out::plain_lines(text))?;
             }
             Ok(ExitCode::FAILURE)
         }

@@ -27,7 +27,7 @@ pub(super) fn run(what: ConfigCommand) -> miette::Result<ExitCode> {
                 }))?;
             } else {
                 for (tool, why) in held {
-                    out::line(format!("held back: {tool}: {why}"))?;
+                    out::line(format!("held back: {}: {}", out::plain(tool), out::plain(why)))?;
                 }
                 out::line(format!(
                     "the configuration is good: {} upstreams, {} tools, {} principals",

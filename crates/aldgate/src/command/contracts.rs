@@ -6,12 +6,13 @@ use std::process::ExitCode;
 use aldgate_contract::{Finding, Lock};
 use aldgate_gateway::settings::{Settings, UpstreamSettings};
 use aldgate_gateway::{fetch_live, pin_live};
-use miette::{IntoDiagnostic as _, WrapErr as _, miette};
 use serde_json::{Value, json};
 
 use super::configuration;
 use crate::cli::{ConfigFile, ContractsCommand};
+use crate::coded::WithCode as _;
 use crate::config::{Kind, Loaded, upstream_settings};
+use crate::fault::{CommandFault, quoted};
 use crate::out;
 
 pub(super) async fn run(what: ContractsCommand) -> miette::Result<ExitCode> {
@@ -23,11 +24,9 @@ pub(super) async fn run(what: ContractsCommand) -> miette::Result<ExitCode> {
 
 /// The upstreams that are meant, each with the path of its lock.
 fn chosen(loaded: &Loaded, only: Option<&str>) -> miette::Result<Vec<(UpstreamSettings, PathBuf)>> {
-    let folder = loaded.folder.as_deref().ok_or_else(|| {
-        miette!(
-            help = "write an `aldgate.toml`, or name one with `--config`",
-            "the demonstration's contracts are built in"
-        )
+    let folder = loaded.folder.as_deref().ok_or_else(|| CommandFault::Configuration {
+        what: "the demonstration's contracts are built in".to_owned(),
+        help: "write an `aldgate.toml`, or name one with `--config`",
     })?;
     let mut found = Vec::new();
     for (name, section) in &loaded.config.upstreams {
@@ -35,30 +34,26 @@ fn chosen(loaded: &Loaded, only: Option<&str>) -> miette::Result<Vec<(UpstreamSe
             continue;
         }
         if section.kind == Kind::Inproc {
-            return Err(miette!(
-                help = "serve it with `aldgate serve field-service` and pin it over HTTP",
-                "upstream `{name}` runs inside the gateway's process and cannot be asked from here"
-            ));
+            let help = "serve it with `aldgate serve field-service` and pin it over HTTP";
+            let what =
+                format!("upstream `{name}` runs inside the gateway's process and cannot be asked from here");
+            return Err(CommandFault::Configuration { what, help }.into());
         }
         found.push((upstream_settings(name, section, None, true)?, folder.join(&section.lock)));
     }
     if found.is_empty() {
-        let known = loaded.config.upstreams.keys().cloned().collect::<Vec<_>>().join("`, `");
-        return Err(miette!("there is no such upstream; the configuration has `{known}`"));
+        let known = quoted(loaded.config.upstreams.keys().map(String::as_str));
+        let name = only.unwrap_or("NAME").to_owned();
+        return Err(CommandFault::Unknown { kind: "upstream", name, known, help: None }.into());
     }
     Ok(found)
 }
 
 fn read_lock(path: &Path) -> miette::Result<Option<Lock>> {
     match std::fs::read_to_string(path) {
-        Ok(text) => Lock::parse(&text)
-            .map(Some)
-            .into_diagnostic()
-            .wrap_err_with(|| format!("the lock `{}` cannot be used", path.display())),
+        Ok(text) => Lock::parse(&text).map(Some).coded(),
         Err(missing) if missing.kind() == std::io::ErrorKind::NotFound => Ok(None),
-        Err(other) => {
-            Err(other).into_diagnostic().wrap_err_with(|| format!("`{}` cannot be read", path.display()))
-        }
+        Err(other) => Err(CommandFault::file(path, "read")(other).into()),
     }
 }
 
@@ -67,14 +62,11 @@ async fn pin(only: Option<&str>, file: &ConfigFile, json: bool) -> miette::Resul
     let mut pinned = Vec::new();
     for (settings, path) in chosen(&loaded, only)? {
         let before = read_lock(&path)?;
-        let (lock, unreadable) =
-            pin_live(&settings, &Settings::default(), before.as_ref()).await.into_diagnostic()?;
+        let (lock, unreadable) = pin_live(&settings, &Settings::default(), before.as_ref()).await.coded()?;
         for what in &unreadable {
             note!("left out of `{}`: {}", settings.name, out::plain(what));
         }
-        write_whole(&path, &lock.to_pretty_json())
-            .into_diagnostic()
-            .wrap_err_with(|| format!("`{}` cannot be written", path.display()))?;
+        write_whole(&path, &lock.to_pretty_json()).map_err(CommandFault::file(&path, "written"))?;
         if !json {
             out::line(format!(
                 "{}: {} tools pinned in `{}`",
@@ -113,34 +105,33 @@ async fn verify(only: Option<&str>, file: &ConfigFile, json: bool) -> miette::Re
     let mut all = Vec::new();
     let mut differs = false;
     for (settings, path) in chosen(&loaded, only)? {
-        let lock = read_lock(&path)?.ok_or_else(|| {
-            miette!(
-                help = "run `aldgate contracts pin` and review the file",
-                "there is no lock `{}`",
-                path.display()
-            )
-        })?;
-        let (identity, live, unreadable) =
-            fetch_live(&settings, &Settings::default()).await.into_diagnostic()?;
+        let lock = read_lock(&path)?.ok_or_else(|| CommandFault::NoLock { path: path.clone() })?;
+        let (identity, live, unreadable) = fetch_live(&settings, &Settings::default()).await.coded()?;
         let mut findings: Vec<Value> = Vec::new();
         if lock.upstream.server.is_some() && lock.upstream.server != identity.server {
             differs = true;
             let found = identity.server.as_deref().unwrap_or("nothing");
-            findings.push(json!({"finding": "changed", "what": format!("the server calls itself `{}`", out::plain(found))}));
+            findings
+                .push(json!({"finding": "changed", "what": format!("the server calls itself `{found}`")}));
         }
         for finding in lock.verify(live.iter().map(|(name, raw)| (name.as_str(), raw.get()))) {
             differs |=
                 !matches!(finding, Finding::Same { .. } | Finding::RawOnly { .. } | Finding::New { .. });
             findings.push(described(&finding));
         }
-        findings
-            .extend(unreadable.iter().map(|what| json!({"finding": "unreadable", "what": out::plain(what)})));
+        findings.extend(unreadable.iter().map(|what| json!({"finding": "unreadable", "what": what})));
         if !json {
             for finding in &findings {
                 let word = |key: &str| finding.get(key).and_then(Value::as_str).unwrap_or_default();
                 out::line(
-                    format!("{}/{}: {} {}", settings.name, word("tool"), word("finding"), word("what"))
-                        .trim_end(),
+                    format!(
+                        "{}/{}: {} {}",
+                        settings.name,
+                        out::plain(word("tool")),
+                        word("finding"),
+                        out::plain(word("what"))
+                    )
+                    .trim_end(),
                 )?;
             }
         }

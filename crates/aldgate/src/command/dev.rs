@@ -11,10 +11,11 @@ use aldgate_gateway::settings::{MayAsk, Pins, Settings, Transport, UpstreamSetti
 use aldgate_gateway::{Gateway, Parts};
 use aldgate_identity::{ConfiguredPrincipal, TokenHash, TokenTable};
 use aldgate_store::Store;
-use miette::{IntoDiagnostic as _, miette};
 
-use super::serve::listen;
+use super::serve::{address_of, listen, secret};
 use crate::cli::DevArguments;
+use crate::coded::WithCode as _;
+use crate::fault::CommandFault;
 use crate::{random, signal};
 
 /// Whoever has the token may do everything; that is what `dev` is for.
@@ -23,25 +24,17 @@ const POLICY: &str = "@id(\"dev\") permit (principal, action, resource);";
 pub(super) async fn run(arguments: DevArguments) -> miette::Result<ExitCode> {
     for address in [arguments.listen, arguments.admin_listen] {
         if !address.ip().is_loopback() {
-            return Err(miette!(
-                help = "write an `aldgate.toml` with a registry, locks and policies for anything else",
-                "`aldgate dev` listens on loopback only, `{address}` is not loopback"
-            ));
+            let help = "write an `aldgate.toml` with a registry, locks and policies for anything else";
+            let what = format!("`aldgate dev` listens on loopback only, `{address}` is not loopback");
+            return Err(CommandFault::Usage { what, help: Some(help.to_owned()) }.into());
         }
     }
-    let bearer = match &arguments.bearer_env {
-        None => None,
-        Some(variable) => match std::env::var(variable) {
-            Ok(secret) if !secret.is_empty() => Some(secret),
-            _ => {
-                return Err(miette!(
-                    "the environment variable `{variable}` is not set; `--bearer-env` names it"
-                ));
-            }
-        },
-    };
-    let url = arguments.upstream.parse().map_err(|_| miette!("`{}` is not a URL", arguments.upstream))?;
-    let token = random::token().into_diagnostic()?;
+    let bearer = arguments.bearer_env.as_deref().map(secret).transpose()?;
+    let url = arguments.upstream.parse().map_err(|_| {
+        let found = &arguments.upstream;
+        CommandFault::usage(format!("`{found}` is not a URL of the form `http://host:port/path`"))
+    })?;
+    let token = random::token()?;
     let principal = ConfiguredPrincipal {
         name: "developer".to_owned(),
         display_name: None,
@@ -50,7 +43,7 @@ pub(super) async fn run(arguments: DevArguments) -> miette::Result<ExitCode> {
         roles: BTreeSet::new(),
         token_sha256: TokenHash::of(&token).to_string(),
     };
-    let folder = tempfile::tempdir().into_diagnostic()?;
+    let folder = tempfile::tempdir().map_err(CommandFault::Temporary)?;
     let upstream = UpstreamSettings {
         name: arguments.name.clone(),
         prefix: String::new(),
@@ -63,17 +56,16 @@ pub(super) async fn run(arguments: DevArguments) -> miette::Result<ExitCode> {
     let parts = Parts {
         settings: Settings { decide_hint: "`aldgate approvals list`".to_owned(), ..Settings::default() },
         upstreams: vec![upstream],
-        registry: Registry::default().with_default(Authority::Automatic).into_diagnostic()?,
-        policies: PolicySet::parse(&[("dev".to_owned(), POLICY.to_owned())]).into_diagnostic()?,
-        identity: Arc::new(TokenTable::new(&[principal]).into_diagnostic()?),
-        store: Store::open(folder.path()).await.into_diagnostic()?,
-        seal: SealKey::derive(&random::bytes::<32>().into_diagnostic()?).into_diagnostic()?,
+        registry: Registry::default().with_default(Authority::Automatic).coded()?,
+        policies: PolicySet::parse(&[("dev".to_owned(), POLICY.to_owned())]).coded()?,
+        identity: Arc::new(TokenTable::new(&[principal]).coded()?),
+        store: Store::open(folder.path()).await.coded()?,
+        seal: SealKey::derive(&random::bytes::<32>()?).coded()?,
     };
-    let agents = listen(&arguments.listen.to_string()).await?;
-    let admin = listen(&arguments.admin_listen.to_string()).await?;
-    let (gateway, _) = Gateway::start(parts).await.into_diagnostic()?;
-    let agents_at = agents.local_addr().into_diagnostic()?;
-    let admin_at = admin.local_addr().into_diagnostic()?;
+    let agents = listen(arguments.listen).await?;
+    let admin = listen(arguments.admin_listen).await?;
+    let (gateway, _) = Gateway::start(parts).await.coded()?;
+    let (agents_at, admin_at) = (address_of(&agents)?, address_of(&admin)?);
     note!("┌─ aldgate dev ── NOT A REVIEWED CONFIGURATION ───────────────────────────────");
     note!("│ contracts are pinned as they are now, nobody has reviewed them");
     note!("│ every tool runs by itself; the evidence is removed at the end");
@@ -84,6 +76,6 @@ pub(super) async fn run(arguments: DevArguments) -> miette::Result<ExitCode> {
     note!(
         "export ALDGATE_URL=http://{agents_at}/mcp ALDGATE_ADMIN_URL=http://{admin_at} ALDGATE_TOKEN={token}"
     );
-    gateway.serve(agents, admin, signal::stop()).await.into_diagnostic()?;
+    gateway.serve(agents, admin, signal::stop()).await.map_err(CommandFault::Serve)?;
     Ok(ExitCode::SUCCESS)
 }

@@ -4,15 +4,17 @@ use std::collections::BTreeSet;
 use std::process::ExitCode;
 
 use aldgate_authority::{
-    Action, Column, Explanation, Principal, PrincipalKind, Question, Severity, Surveyed, Target, ToolContract, implied,
+    Action, Column, Explanation, Principal, PrincipalKind, Question, Severity, Surveyed, Target,
+    ToolContract, implied,
 };
-use miette::{IntoDiagnostic as _, WrapErr as _, miette};
 use serde_json::Value;
 use serde_json::value::RawValue;
 
+use super::call::object;
 use super::configuration;
 use crate::cli::PolicyCommand;
 use crate::config::{Loaded, reviewed};
+use crate::fault::{CommandFault, quoted};
 use crate::out;
 
 pub(super) fn run(what: PolicyCommand) -> miette::Result<ExitCode> {
@@ -116,21 +118,22 @@ fn explain(loaded: &Loaded, tool: &str, name: &str, args: &str, json: bool) -> m
     let reviewed = reviewed(loaded)?;
     let found =
         reviewed.tools.iter().find(|known| known.visible == tool || known.key == tool).ok_or_else(|| {
-            let names =
-                reviewed.tools.iter().map(|tool| tool.visible.as_str()).collect::<Vec<_>>().join("`, `");
-            miette!(
-                help = "a tool that is in no lock, or not in the registry, is prohibited",
-                "there is no tool `{tool}`; there are `{names}`"
-            )
+            CommandFault::Unknown {
+                kind: "tool",
+                name: tool.to_owned(),
+                known: quoted(reviewed.tools.iter().map(|tool| tool.visible.as_str())),
+                help: Some("a tool that is in no lock, or not in the registry, is prohibited"),
+            }
         })?;
     let configured = loaded.config.principals.iter().find(|known| known.name == name).ok_or_else(|| {
-        let names =
-            loaded.config.principals.iter().map(|known| known.name.as_str()).collect::<Vec<_>>().join("`, `");
-        miette!("there is no principal `{name}`; the configuration has `{names}`")
+        CommandFault::Unknown {
+            kind: "principal",
+            name: name.to_owned(),
+            known: quoted(loaded.config.principals.iter().map(|known| known.name.as_str())),
+            help: None,
+        }
     })?;
-    let arguments: Box<RawValue> = serde_json::from_str(args)
-        .into_diagnostic()
-        .wrap_err("the arguments must be one JSON object, such as `{\"ticket_id\": \"SR-20031\"}`")?;
+    let arguments: Box<RawValue> = object(args)?;
     let principal = Principal {
         issuer: "config".to_owned(),
         subject: configured.name.clone(),
@@ -160,13 +163,9 @@ fn explain(loaded: &Loaded, tool: &str, name: &str, args: &str, json: bool) -> m
 }
 
 fn told(explanation: &Explanation) -> miette::Result<()> {
-    let verdict = serde_json::to_value(explanation.verdict).into_diagnostic()?;
-    out::line(format!(
-        "{}: {}, by {}",
-        explanation.tool,
-        verdict.as_str().unwrap_or_default(),
-        explanation.rule
-    ))?;
+    let verdict = serde_json::to_value(explanation.verdict).ok();
+    let verdict = verdict.as_ref().and_then(Value::as_str).unwrap_or_default();
+    out::line(format!("{}: {verdict}, by {}", explanation.tool, explanation.rule))?;
     for reason in &explanation.reasons {
         out::line(format!("  because   {} ({})", reason.message, reason.rule))?;
     }

@@ -1,15 +1,17 @@
 //! `aldgate serve`.
 
+use std::net::SocketAddr;
 use std::process::ExitCode;
 
 use aldgate_field_service::{Access, FieldService, Options};
 use aldgate_gateway::{Gateway, nodelay};
-use miette::{IntoDiagnostic as _, WrapErr as _, miette};
 use tokio::net::TcpListener;
 
 use super::configuration;
 use crate::cli::{ConfigFile, FieldServiceArguments, Serve};
+use crate::coded::WithCode as _;
 use crate::config::{Kind, Loaded, assemble};
+use crate::fault::CommandFault;
 use crate::{random, signal};
 
 pub(super) async fn run(what: Serve) -> miette::Result<ExitCode> {
@@ -21,34 +23,45 @@ pub(super) async fn run(what: Serve) -> miette::Result<ExitCode> {
 }
 
 /// Listens at an address, with an error that says at which.
-pub(crate) async fn listen(address: &str) -> miette::Result<TcpListener> {
-    TcpListener::bind(address).await.into_diagnostic().wrap_err_with(|| {
-        format!("the address `{address}` cannot be listened at; choose another, or end what uses it")
-    })
+pub(crate) async fn listen(address: SocketAddr) -> miette::Result<TcpListener> {
+    let bound = TcpListener::bind(address).await;
+    Ok(bound.map_err(|source| CommandFault::Listen { address, source })?)
+}
+
+/// Where a listener listens.
+pub(crate) fn address_of(listener: &TcpListener) -> miette::Result<SocketAddr> {
+    Ok(listener.local_addr().map_err(CommandFault::Serve)?)
+}
+
+/// The secret in an environment variable that the command line names.
+pub(super) fn secret(variable: &str) -> miette::Result<String> {
+    match std::env::var(variable) {
+        Ok(secret) if !secret.is_empty() => Ok(secret),
+        _ => Err(CommandFault::Environment { name: variable.to_owned() }.into()),
+    }
 }
 
 async fn gateway(file: &ConfigFile) -> miette::Result<()> {
     let loaded = configuration(file)?;
     if loaded.folder.is_none() {
-        return Err(miette!(
-            help = "write an `aldgate.toml` (see docs/configuration.md), or run `aldgate demo`",
-            "there is no configuration to serve"
-        ));
+        let help = "write an `aldgate.toml` (see docs/configuration.md), or run `aldgate demo`";
+        let what = "there is no configuration to serve".to_owned();
+        return Err(CommandFault::Configuration { what, help }.into());
     }
     let systems = systems(&loaded).await?;
     let assembled = assemble(&loaded, systems.as_ref()).await?;
-    let agents = listen(&assembled.listen).await?;
-    let admin = listen(&assembled.admin).await?;
-    let (gateway, recovered) = Gateway::start(assembled.parts).await.into_diagnostic()?;
+    let agents = listen(assembled.listen).await?;
+    let admin = listen(assembled.admin).await?;
+    let (gateway, recovered) = Gateway::start(assembled.parts).await.coded()?;
     if recovered.unknown_calls > 0 {
         note!(
             "{} calls of an earlier run had no outcome; they are closed as unknown in the evidence",
             recovered.unknown_calls
         );
     }
-    note!("agents: http://{}/mcp", agents.local_addr().into_diagnostic()?);
-    note!("admin:  http://{}", admin.local_addr().into_diagnostic()?);
-    gateway.serve(agents, admin, signal::stop()).await.into_diagnostic()
+    note!("agents: http://{}/mcp", address_of(&agents)?);
+    note!("admin:  http://{}", address_of(&admin)?);
+    Ok(gateway.serve(agents, admin, signal::stop()).await.map_err(CommandFault::Serve)?)
 }
 
 /// The servers inside the process, where the configuration names any.
@@ -57,49 +70,40 @@ async fn systems(loaded: &Loaded) -> miette::Result<Option<FieldService>> {
         return Ok(None);
     }
     let folder = loaded.folder.clone().unwrap_or_default().join(&loaded.config.gateway.state_dir);
-    std::fs::create_dir_all(&folder).into_diagnostic()?;
+    std::fs::create_dir_all(&folder).map_err(CommandFault::file(&folder, "made"))?;
     let options = Options {
         store: Some(folder),
         tickets: aldgate_field_service::DEFAULT_TICKETS,
         seed: aldgate_field_service::DEFAULT_SEED,
         access: Access::Open,
-        state_key: random::bytes().into_diagnostic()?,
+        state_key: random::bytes()?,
     };
-    Ok(Some(FieldService::open(options).await.into_diagnostic()?))
+    Ok(Some(FieldService::open(options).await.coded()?))
 }
 
 async fn field_service(arguments: FieldServiceArguments) -> miette::Result<()> {
     let access = match &arguments.bearer_env {
         None => Access::Open,
-        Some(variable) => match std::env::var(variable) {
-            Ok(secret) if !secret.is_empty() => Access::Bearer(secret),
-            _ => {
-                return Err(miette!(
-                    "the environment variable `{variable}` is not set; `--bearer-env` names it"
-                ));
-            }
-        },
+        Some(variable) => Access::Bearer(secret(variable)?),
     };
     let options = Options {
         store: arguments.store,
         tickets: arguments.tickets,
         seed: arguments.seed,
         access,
-        state_key: random::bytes().into_diagnostic()?,
+        state_key: random::bytes()?,
     };
     note!("opening the data of {} synthetic tickets …", options.tickets);
-    let service = FieldService::open(options).await.into_diagnostic()?;
+    let service = FieldService::open(options).await.coded()?;
     if let Some(server) = arguments.stdio {
-        return service.stdio(server).await.into_diagnostic();
+        return service.stdio(server).await.coded();
     }
-    let address = arguments.listen.ok_or_else(|| miette!("`--listen` or `--stdio` is needed"))?;
-    let listener = listen(&address.to_string()).await?;
-    let bound = listener.local_addr().into_diagnostic()?;
+    let address = arguments.listen.ok_or_else(|| CommandFault::usage("`--listen` or `--stdio` is needed"))?;
+    let listener = listen(address).await?;
+    let bound = address_of(&listener)?;
     for server in ["tickets", "parts", "manuals"] {
         note!("http://{bound}/{server}/mcp");
     }
-    axum::serve(nodelay(listener), service.router())
-        .with_graceful_shutdown(signal::stop())
-        .await
-        .into_diagnostic()
+    let serving = axum::serve(nodelay(listener), service.router()).with_graceful_shutdown(signal::stop());
+    Ok(serving.await.map_err(CommandFault::Serve)?)
 }

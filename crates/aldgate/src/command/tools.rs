@@ -4,7 +4,6 @@ use std::process::ExitCode;
 
 use aldgate_agent::{Connection, ToolSummary};
 use aldgate_authority::{Hints, implied};
-use miette::{IntoDiagnostic as _, miette};
 use serde_json::{Value, json};
 
 use super::approvals::segment;
@@ -12,6 +11,7 @@ use super::call::endpoint;
 use crate::admin::Admin;
 use crate::cli::{AgentTarget, ToolsCommand};
 use crate::coded::WithCode as _;
+use crate::fault::{CommandFault, quoted};
 use crate::out;
 
 pub(super) async fn run(what: ToolsCommand) -> miette::Result<ExitCode> {
@@ -60,7 +60,7 @@ struct Contract {
 
 async fn find(name: &str, target: &AgentTarget, admin: &str) -> miette::Result<Contract> {
     let tools = live(target).await?;
-    let names = tools.iter().map(|tool| tool.name.clone()).collect::<Vec<_>>().join("`, `");
+    let listed = quoted(tools.iter().map(|tool| tool.name.as_str()));
     if let Some(tool) = tools.into_iter().find(|tool| tool.name == name) {
         let registry = tool.contract.as_ref().and_then(|mark| mark.authority.clone());
         let boundaries = tool.contract.as_ref().map(|mark| mark.boundaries.clone()).unwrap_or_default();
@@ -68,14 +68,10 @@ async fn find(name: &str, target: &AgentTarget, admin: &str) -> miette::Result<C
     }
     // What is prohibited is in nobody's list; an operator can look at it all the same.
     let asked = Admin::at(admin, target.token.clone()).get(&format!("/v1/tools/{}", segment(name)?)).await;
-    let definition = asked.map_err(|fault| {
-        miette!(
-            help = "an operator's token shows tools that are in nobody's list",
-            "this principal has no tool `{name}`, only `{names}`; asked as an operator: {fault}"
-        )
-    })?;
+    let definition =
+        asked.map_err(|source| CommandFault::NoTool { name: name.to_owned(), listed, source })?;
     let tool = ToolSummary::from_definition(&definition)
-        .ok_or_else(|| miette!("the definition of `{name}` cannot be read"))?;
+        .ok_or_else(|| CommandFault::Definition { name: name.to_owned() })?;
     let registry = tool.contract.as_ref().and_then(|mark| mark.authority.clone());
     let boundaries = tool.contract.as_ref().map(|mark| mark.boundaries.clone()).unwrap_or_default();
     Ok(Contract { tool, boundaries, registry })
@@ -101,7 +97,7 @@ async fn show(name: &str, target: &AgentTarget, admin: &str) -> miette::Result<(
         out::plain(&tool.name),
         out::plain(tool.title.as_deref().unwrap_or("no title"))
     ))?;
-    out::line(format!("\n{}\n", out::plain(tool.description.as_deref().unwrap_or("no description"))))?;
+    out::line(format!("\n{}\n", out::plain_lines(tool.description.as_deref().unwrap_or("no description"))))?;
     for (hint, value, default) in [
         ("readOnlyHint", hints.read_only, false),
         ("destructiveHint", hints.destructive, true),
@@ -117,7 +113,7 @@ async fn show(name: &str, target: &AgentTarget, admin: &str) -> miette::Result<(
     out::line(format!("annotations alone would imply   {implied}"))?;
     out::line(format!(
         "the host's registry says        {}",
-        registry.as_deref().unwrap_or("nothing (no gateway in between)")
+        registry.as_deref().map_or_else(|| "nothing (no gateway in between)".to_owned(), out::plain)
     ))?;
     if disagrees {
         out::line("host disagrees with the server: the registry is what counts")?;
@@ -131,7 +127,7 @@ async fn show(name: &str, target: &AgentTarget, admin: &str) -> miette::Result<(
         }
     }
     if let Some(digest) = tool.contract.as_ref().and_then(|mark| mark.digest.as_ref()) {
-        out::line(format!("\npinned contract {digest}"))?;
+        out::line(format!("\npinned contract {}", out::plain(digest)))?;
     }
     Ok(())
 }
@@ -139,5 +135,5 @@ async fn show(name: &str, target: &AgentTarget, admin: &str) -> miette::Result<(
 fn schema(heading: &str, schema: Option<&Value>) -> miette::Result<()> {
     let Some(schema) = schema else { return Ok(()) };
     out::line(format!("\n{heading}"))?;
-    out::line(out::plain(&serde_json::to_string_pretty(schema).into_diagnostic()?))
+    out::json(schema)
 }

@@ -1,7 +1,9 @@
 //! From the configuration to the values that the gateway takes.
 
+use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::time::Duration;
 
 use aldgate_approval::{SealFault, SealKey};
 use aldgate_authority::{PolicyFault, PolicySet};
@@ -15,7 +17,7 @@ use aldgate_identity::{TokenTable, TokensFault};
 use aldgate_store::{Store, StoreFault};
 
 use super::load::demo;
-use super::types::Asking;
+use super::types::{Asking, Span};
 use super::{Kind, Loaded, UpstreamSection};
 
 /// Why a configuration cannot be used.
@@ -79,8 +81,8 @@ pub(crate) enum AssembleFault {
 /// Everything to start a gateway with, and where it listens.
 pub(crate) struct Assembled {
     pub(crate) parts: Parts,
-    pub(crate) listen: String,
-    pub(crate) admin: String,
+    pub(crate) listen: SocketAddr,
+    pub(crate) admin: SocketAddr,
 }
 
 /// Makes the parts of a gateway. `systems` are the servers inside the process, where there are any.
@@ -104,8 +106,8 @@ pub(crate) async fn assemble(
             store,
             seal,
         },
-        listen: config.gateway.listen.clone(),
-        admin: config.admin.listen.clone(),
+        listen: config.gateway.listen,
+        admin: config.admin.listen,
     })
 }
 
@@ -130,6 +132,22 @@ impl Loaded {
     }
 }
 
+const SECOND: Duration = Duration::from_secs(1);
+const HOUR: Duration = Duration::from_secs(60 * 60);
+const DAY: Duration = Duration::from_secs(24 * 60 * 60);
+/// A live list is trusted no longer than this.
+const VERIFY_AT_LEAST: Duration = Duration::from_secs(5 * 60);
+
+/// A length of time within its bounds.
+fn lasting(what: &str, found: Span, least: Duration, most: Duration) -> Result<Duration, AssembleFault> {
+    if (least..=most).contains(&found.0) {
+        return Ok(found.0);
+    }
+    let told = humantime::format_duration;
+    let what = format!("`{what}` is `{}`; expected `{}` to `{}`", told(found.0), told(least), told(most));
+    Err(AssembleFault::Value { what })
+}
+
 fn settings(loaded: &Loaded) -> Result<Settings, AssembleFault> {
     let config = &loaded.config;
     let within = |what: &str, found: usize, least: usize, most: usize| {
@@ -140,8 +158,9 @@ fn settings(loaded: &Loaded) -> Result<Settings, AssembleFault> {
         Err(AssembleFault::Value { what })
     };
     let limits = &config.limits;
-    let hold = config.approvals.hold.0;
-    if hold > std::time::Duration::from_secs(25) {
+    let approvals = &config.approvals;
+    let hold = approvals.hold.0;
+    if hold > Duration::from_secs(25) {
         let what =
             "`approvals.hold` is longer than `25s`; clients give up on a request after 30 s".to_owned();
         return Err(AssembleFault::Value { what });
@@ -153,11 +172,11 @@ fn settings(loaded: &Loaded) -> Result<Settings, AssembleFault> {
             depth: within("limits.depth", limits.depth, 8, 100)?,
             response_bytes: within("limits.response_bytes", limits.response_bytes, 1 << 10, 256 << 20)?,
             in_flight: within("limits.in_flight", limits.in_flight, 1, 100_000)?,
-            call_timeout: limits.call_timeout.0,
+            call_timeout: lasting("limits.call_timeout", limits.call_timeout, SECOND, HOUR)?,
         },
         approvals: ApprovalTimes {
-            pending_for: config.approvals.pending_for.0,
-            redeem_within: config.approvals.redeem_within.0,
+            pending_for: lasting("approvals.pending_for", approvals.pending_for, SECOND, 30 * DAY)?,
+            redeem_within: lasting("approvals.redeem_within", approvals.redeem_within, SECOND, DAY)?,
             hold,
         },
         decide_hint: config.approvals.decide_with.clone(),
@@ -273,7 +292,12 @@ pub(crate) fn upstream_settings(
         bearer,
         pins: Pins::FirstUse,
         may_ask: section.may_ask.iter().map(|Asking::Form| MayAsk::Form).collect(),
-        verify_every: section.verify_every.0,
+        verify_every: lasting(
+            &format!("upstreams.{name}.verify_every"),
+            section.verify_every,
+            SECOND,
+            VERIFY_AT_LEAST,
+        )?,
     })
 }
 
@@ -295,7 +319,8 @@ fn seal_key(variable: Option<&str>, state_dir: &Path) -> Result<SealKey, Assembl
     match std::fs::read(&path) {
         Ok(secret) => Ok(SealKey::derive(&secret)?),
         Err(missing) if missing.kind() == std::io::ErrorKind::NotFound => {
-            let secret: [u8; 32] = crate::random::bytes().map_err(fault)?;
+            let secret: [u8; 32] =
+                crate::random::bytes().map_err(|broken| fault(std::io::Error::other(broken)))?;
             std::fs::create_dir_all(state_dir).map_err(fault)?;
             write_private(&path, &secret).map_err(fault)?;
             Ok(SealKey::derive(&secret)?)

@@ -1,6 +1,7 @@
 //! The types of `aldgate.toml`. Their doc comments are the text of `docs/configuration.md`.
 
 use std::collections::BTreeMap;
+use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -43,8 +44,9 @@ pub(crate) struct Config {
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub(crate) struct GatewaySection {
-    /// Address and port of the MCP endpoint; its path is `/mcp`.
-    pub(crate) listen: String,
+    /// IP address and port of the MCP endpoint; its path is `/mcp`.
+    #[serde(deserialize_with = "address")]
+    pub(crate) listen: SocketAddr,
     /// Host names beside loopback that requests may be addressed to, without port.
     pub(crate) hosts: Vec<String>,
     /// Origins of browser pages that may send requests. Programs send no `Origin`.
@@ -59,7 +61,7 @@ pub(crate) struct GatewaySection {
 impl Default for GatewaySection {
     fn default() -> Self {
         Self {
-            listen: "127.0.0.1:7300".to_owned(),
+            listen: SocketAddr::from(([127, 0, 0, 1], 7300)),
             hosts: Vec::new(),
             origins: Vec::new(),
             state_dir: PathBuf::from("var/aldgate"),
@@ -72,13 +74,14 @@ impl Default for GatewaySection {
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub(crate) struct AdminSection {
-    /// Address and port of the admin API.
-    pub(crate) listen: String,
+    /// IP address and port of the admin API.
+    #[serde(deserialize_with = "address")]
+    pub(crate) listen: SocketAddr,
 }
 
 impl Default for AdminSection {
     fn default() -> Self {
-        Self { listen: "127.0.0.1:7301".to_owned() }
+        Self { listen: SocketAddr::from(([127, 0, 0, 1], 7301)) }
     }
 }
 
@@ -94,7 +97,8 @@ pub(crate) struct LimitsSection {
     pub(crate) response_bytes: usize,
     /// Requests that are worked on at once. A request that waits for a person counts.
     pub(crate) in_flight: usize,
-    /// How long an upstream may take for one call, such as `60s`. Waiting for a person does not count.
+    /// How long an upstream may take for one call, and a client for the body of one request, `1s` to `1h`. Waiting for
+    /// a person does not count.
     pub(crate) call_timeout: Span,
 }
 
@@ -114,9 +118,9 @@ impl Default for LimitsSection {
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub(crate) struct ApprovalsSection {
-    /// How long an approval can be decided.
+    /// How long an approval can be decided, `1s` to `30days`.
     pub(crate) pending_for: Span,
-    /// How long after the decision it can be redeemed.
+    /// How long after the decision it can be redeemed, `1s` to `24h`.
     pub(crate) redeem_within: Span,
     /// How long a caller's retry waits for a decision before it is asked to come again, at most `25s`.
     pub(crate) hold: Span,
@@ -188,6 +192,16 @@ pub(crate) struct UpstreamSection {
 
 fn every_minute() -> Span {
     Span::seconds(60)
+}
+
+fn address<'de, D: Deserializer<'de>>(deserializer: D) -> Result<SocketAddr, D::Error> {
+    let text = String::deserialize(deserializer)?;
+    text.parse().map_err(|_| {
+        let text = crate::out::plain(&text);
+        serde::de::Error::custom(format!(
+            "`{text}` is not an IP address with a port; expected one such as `127.0.0.1:7300` or `[::1]:7300`"
+        ))
+    })
 }
 
 /// A length of time, such as `500ms`, `25s`, `10m` or `24h`.

@@ -52,7 +52,7 @@ impl Screen {
     }
 
     fn emit(&self, event: &Value, text: impl FnOnce() -> Option<String>) {
-        let written = if self.json { out::line(event) } else { text().map_or(Ok(()), out::line) };
+        let written = if self.json { out::json_line(event) } else { text().map_or(Ok(()), out::line) };
         if let Err(fault) = written {
             self.with(|state| state.fault.get_or_insert(fault).to_string());
         }
@@ -69,7 +69,7 @@ impl Screen {
     /// What runs.
     pub(super) fn set(&self, stage: &Stage) -> miette::Result<()> {
         let transport = if stage.servers().is_some() { "http" } else { "inproc" };
-        let event = json!({
+        let mut event = json!({
             "event": "stage",
             "revision": "2026-07-28",
             "planner": "scripted",
@@ -77,9 +77,14 @@ impl Screen {
             "url": stage.url(),
             "admin": stage.admin(),
             "transport": transport,
-            "agent_token": stage.agent_token(),
-            "approver_token": stage.approver_token(),
         });
+        // Whoever reads the events of a run that ends has no use for its tokens.
+        if stage.goes_on()
+            && let Value::Object(members) = &mut event
+        {
+            members.insert("agent_token".to_owned(), stage.agent_token().into());
+            members.insert("approver_token".to_owned(), stage.approver_token().into());
+        }
         self.emit(&event, || {
             let servers = match stage.servers() {
                 Some(base) => format!(
@@ -106,14 +111,16 @@ impl Screen {
                 self.emit(&seen, || None);
             }
             RunEvent::Listed { tools } => self.emit(&json!({"event": "listed", "tools": tools}), || {
-                Some(format!("the agent sees {} tools: {}\n", tools.len(), tools.join(", ")))
+                let names = tools.iter().map(|name| out::plain(name)).collect::<Vec<_>>().join(", ");
+                Some(format!("the agent sees {} tools: {names}\n", tools.len()))
             }),
             RunEvent::Planned { step, tool, arguments, why } => {
                 let seen =
                     json!({"event": "plan", "step": step, "tool": tool, "arguments": arguments, "why": why});
                 self.emit(&seen, || {
                     Some(format!(
-                        "{step}. {tool}\n   why       {}\n   arguments {}",
+                        "{step}. {}\n   why       {}\n   arguments {}",
+                        out::plain(tool),
                         short(why),
                         short(&arguments.to_string())
                     ))
@@ -145,7 +152,7 @@ impl Screen {
             }),
             RunEvent::Finished { summary, .. } => self
                 .emit(&json!({"event": "finished", "summary": summary}), || {
-                    Some(format!("done: {}\n", out::plain(summary)))
+                    Some(format!("done: {}\n", out::plain_lines(summary)))
                 }),
             _ => {}
         }

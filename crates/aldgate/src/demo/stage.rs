@@ -1,21 +1,26 @@
 //! What the demonstration runs on: the three servers, the gateway, and two principals.
 
 use std::future::IntoFuture as _;
+use std::net::SocketAddr;
 use std::path::PathBuf;
 
-use aldgate_field_service::{Access, DEFAULT_SEED, FieldService, Options, ServerName};
+use aldgate_field_service::{Access, DEFAULT_SEED, FieldService, Options};
 use aldgate_gateway::{Gateway, nodelay};
 use aldgate_identity::TokenHash;
-use miette::IntoDiagnostic as _;
 use tokio::net::TcpListener;
 use tokio::sync::watch;
 use tokio::task::JoinHandle;
 
 use super::events::Screen;
 use crate::cli::DemoArguments;
-use crate::command::serve::listen;
+use crate::coded::WithCode as _;
+use crate::command::serve::{address_of, listen};
 use crate::config::{Kind, assemble, embedded};
+use crate::fault::CommandFault;
 use crate::random;
+
+/// The name of the principal that works the ticket; every other principal of the demonstration decides.
+pub(super) const AGENT: &str = "agent";
 
 /// Everything that runs, and how to end it.
 pub(super) struct Stage {
@@ -24,6 +29,7 @@ pub(super) struct Stage {
     servers: Option<String>,
     agent_token: String,
     approver_token: String,
+    goes_on: bool,
     stop: watch::Sender<bool>,
     tasks: Vec<JoinHandle<std::io::Result<()>>>,
     /// The folder of all stores; removed with this value unless it was named.
@@ -36,52 +42,50 @@ impl Stage {
         let (folder, temporary) = match &arguments.state_dir {
             Some(folder) => (folder.clone(), None),
             None => {
-                let temporary = tempfile::tempdir().into_diagnostic()?;
+                let temporary = tempfile::tempdir().map_err(CommandFault::Temporary)?;
                 (temporary.path().to_owned(), Some(temporary))
             }
         };
         // Listening comes first: an address that is taken is found before anything is made.
-        let agents = listen(&arguments.listen.to_string()).await?;
-        let admin = listen(&arguments.admin_listen.to_string()).await?;
-        let secret = random::token().into_diagnostic()?;
+        let agents = listen(arguments.listen).await?;
+        let admin = listen(arguments.admin_listen).await?;
+        let secret = random::token()?;
         let service = field_service(arguments, &folder, &secret, screen).await?;
         let (stop, stopped) = watch::channel(false);
         let mut tasks = Vec::new();
         let servers = if arguments.inproc {
             None
         } else {
-            let listener = listen("127.0.0.1:0").await?;
-            let address = listener.local_addr().into_diagnostic()?;
+            let listener = listen(SocketAddr::from(([127, 0, 0, 1], 0))).await?;
+            let address = address_of(&listener)?;
             tasks.push(serve(listener, service.router(), stopped.clone()));
             Some(format!("http://{address}"))
         };
-        let (agent_token, approver_token) =
-            (random::token().into_diagnostic()?, random::token().into_diagnostic()?);
+        let (agent_token, approver_token) = (random::token()?, random::token()?);
         let mut loaded = embedded()?;
         loaded.config.gateway.state_dir = folder.join("gateway");
         for (name, upstream) in &mut loaded.config.upstreams {
-            let server: ServerName = name.parse().into_diagnostic()?;
             match &servers {
-                Some(base) => upstream.url = Some(format!("{base}/{server}/mcp")),
+                Some(base) => upstream.url = Some(format!("{base}/{name}/mcp")),
                 None => {
                     upstream.kind = Kind::Inproc;
                     upstream.url = None;
-                    upstream.system = Some(format!("field-service/{server}"));
+                    upstream.system = Some(format!("field-service/{name}"));
                 }
             }
         }
         for principal in &mut loaded.config.principals {
-            let token = if principal.name == "agent" { &agent_token } else { &approver_token };
+            let token = if principal.name == AGENT { &agent_token } else { &approver_token };
             principal.token_sha256 = TokenHash::of(token).to_string();
         }
         let mut assembled = assemble(&loaded, Some(&service)).await?;
         for upstream in &mut assembled.parts.upstreams {
             upstream.bearer = Some(secret.clone());
         }
-        let (gateway, _) = Gateway::start(assembled.parts).await.into_diagnostic()?;
+        let (gateway, _) = Gateway::start(assembled.parts).await.coded()?;
         screen.watch(gateway.watch());
-        let stage_agents = format!("http://{}", agents.local_addr().into_diagnostic()?);
-        let stage_admin = format!("http://{}", admin.local_addr().into_diagnostic()?);
+        let stage_agents = format!("http://{}", address_of(&agents)?);
+        let stage_admin = format!("http://{}", address_of(&admin)?);
         let mut until = stopped;
         tasks.push(tokio::spawn(async move {
             gateway
@@ -97,6 +101,7 @@ impl Stage {
             servers,
             agent_token,
             approver_token,
+            goes_on: !arguments.once,
             stop,
             tasks,
             _folder: temporary,
@@ -130,6 +135,11 @@ impl Stage {
         &self.approver_token
     }
 
+    /// Whether it goes on serving after the ticket.
+    pub(super) fn goes_on(&self) -> bool {
+        self.goes_on
+    }
+
     /// Ends everything and removes what was temporary.
     pub(super) async fn clear(self) {
         // Nobody listening any more is what this is for.
@@ -153,15 +163,15 @@ async fn field_service(
     screen: &Screen,
 ) -> miette::Result<FieldService> {
     let store: PathBuf = folder.join("field-service");
-    std::fs::create_dir_all(&store).into_diagnostic()?;
+    std::fs::create_dir_all(&store).map_err(CommandFault::file(&store, "made"))?;
     let options = Options {
         store: Some(store),
         tickets: arguments.tickets,
         seed: DEFAULT_SEED,
         access: Access::Bearer(secret.to_owned()),
-        state_key: random::bytes().into_diagnostic()?,
+        state_key: random::bytes()?,
     };
-    FieldService::open_with(options, |progress| screen.progress(progress)).await.into_diagnostic()
+    FieldService::open_with(options, |progress| screen.progress(progress)).await.coded()
 }
 
 fn serve(

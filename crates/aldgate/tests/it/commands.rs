@@ -37,17 +37,6 @@ fn the_built_in_configuration_is_good() {
 }
 
 #[test]
-fn an_unknown_setting_names_the_nearest() {
-    let folder = tempfile::tempdir().expect("a folder");
-    let path = folder.path().join("aldgate.toml");
-    std::fs::write(&path, "[gateway]\nlisen = \"127.0.0.1:1\"\n").expect("written");
-    let output = run(&["config", "check", "--config", path.to_str().expect("UTF-8")]);
-    let said = String::from_utf8_lossy(&output.stderr).into_owned();
-    assert!(!output.status.success());
-    assert!(said.contains("gateway.lisen") && said.contains("did you mean `listen`?"), "{said}");
-}
-
-#[test]
 fn a_ruling_is_explained() {
     let explained = json_of(&run(&[
         "policy",

@@ -3,7 +3,9 @@
 
 mod clients;
 mod commands;
+mod configuration;
 mod demo;
 mod dev;
 mod durable;
+mod failures;
 mod running;
