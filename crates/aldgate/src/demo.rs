@@ -16,7 +16,7 @@ use crate::coded::WithCode as _;
 use crate::signal;
 use asker::{Decider, Mode};
 use events::Screen;
-use ledger::Facts;
+use ledger::{Facts, newest_row};
 use stage::Stage;
 
 /// Runs the demonstration.
@@ -62,6 +62,7 @@ async fn work(arguments: &DemoArguments, stage: &Stage, screen: &Screen) -> miet
         arguments.ticket
     );
     let decider = Decider::new(mode, stage, screen);
+    let start = newest_row(stage).await?;
     let report = run_agent(
         &connection,
         &mut Scripted,
@@ -73,7 +74,7 @@ async fn work(arguments: &DemoArguments, stage: &Stage, screen: &Screen) -> miet
     .await;
     connection.close().await;
     let report = report.coded()?;
-    let facts = Facts::gather(stage, screen, &report, refused_without_secret).await?;
+    let facts = Facts::gather(stage, start, &report, refused_without_secret, screen.search_backend()).await?;
     screen.finish(&facts)?;
     screen.fault()
 }

@@ -1,13 +1,14 @@
 //! Who decides in the demonstration: the person at the terminal, or what the command line says. Never the program by
 //! itself.
 
-use aldgate_agent::{AskKind, AskReply, Asker, InputAsk};
+use aldgate_agent::{AskReply, Asker, InputAsk, Refusal};
 use async_trait::async_trait;
 use serde_json::{Map, Value, json};
 
 use super::events::Screen;
 use super::stage::Stage;
 use crate::admin::Admin;
+use crate::command::approvals::segment;
 
 /// Where the decision comes from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -35,17 +36,28 @@ impl<'a> Decider<'a> {
         Self { mode, admin: Admin::at(stage.admin(), Some(stage.approver_token().to_owned())), screen }
     }
 
-    /// Decides what is pending. `None` where nobody decides.
-    async fn decide(&self) -> Option<()> {
-        let pending = self.admin.get("/v1/approvals?state=pending").await;
-        let pending = match pending {
+    /// Decides the approval that the notice names, and no other. `None` where nobody decides.
+    async fn decide(&self, notice: &Refusal) -> Option<()> {
+        let Some(id) = notice.approval.as_deref().and_then(|id| segment(id).ok()) else {
+            self.screen.trouble("the notice names no approval: nothing is decided");
+            return None;
+        };
+        let approval = match self.admin.get(&format!("/v1/approvals/{id}")).await {
             Ok(found) => found,
             Err(fault) => {
-                self.screen.trouble(&format!("the pending approvals could not be read: {fault}"));
+                self.screen.trouble(&format!("the approval `{id}` could not be read: {fault}"));
                 return None;
             }
         };
-        let approval = pending.pointer("/approvals/0")?.clone();
+        match approval.get("state").and_then(Value::as_str) {
+            Some("pending") => {}
+            // Decided meanwhile, by somebody else: the call comes again and learns what was decided.
+            Some(_) => return Some(()),
+            None => {
+                self.screen.trouble(&format!("the approval `{id}` has no state: nothing is decided"));
+                return None;
+            }
+        }
         self.screen.pending(&approval);
         let decision = match self.mode {
             Mode::Approve => "approve",
@@ -58,7 +70,6 @@ impl<'a> Decider<'a> {
             }
             Mode::Ask => ask().await?,
         };
-        let id = approval.get("id").and_then(Value::as_str).unwrap_or_default();
         let note = match decision {
             "approve" => "checked against the ticket",
             _ => "not this time",
@@ -75,14 +86,12 @@ impl<'a> Decider<'a> {
 #[async_trait]
 impl Asker for Decider<'_> {
     async fn answer(&self, ask: InputAsk) -> AskReply {
-        let is_notice = matches!(&ask.kind, AskKind::Form { requested_schema, .. }
-            if requested_schema.get("properties").and_then(Value::as_object).is_some_and(Map::is_empty));
-        if !is_notice {
+        let Some(notice) = ask.notice.as_deref().filter(|notice| notice.is_pending()) else {
             self.screen
                 .trouble(&format!("`{}` asks for input that the demonstration has no answer to", ask.tool));
             return AskReply::Decline;
-        }
-        match self.decide().await {
+        };
+        match self.decide(notice).await {
             Some(()) => AskReply::Accept(Map::new()),
             None => AskReply::Cancel,
         }

@@ -1,47 +1,12 @@
 //! Which boundaries a run really crossed, from what was seen in it, and which it did not.
 
+mod facts;
 #[cfg(test)]
 mod tests;
 
-use aldgate_agent::RunReport;
-use miette::miette;
 use serde::Serialize;
-use serde_json::Value;
 
-use super::events::Screen;
-use super::stage::Stage;
-use crate::admin::Admin;
-
-/// What was seen in a run.
-#[derive(Clone, Debug, Default, Serialize)]
-pub(super) struct Facts {
-    /// Requests of the agent that the gateway answered over HTTP.
-    pub(super) agent_requests: usize,
-    /// Whether the servers were called over HTTP.
-    pub(super) servers_over_http: bool,
-    /// Whether the servers refused a request without the gateway's secret; `None` where that was not tried.
-    pub(super) refused_without_secret: Option<bool>,
-    /// Contracts that were compared live and found equal to the pinned ones.
-    pub(super) contracts_equal: usize,
-    /// Calls that ran by themselves.
-    pub(super) automatic: usize,
-    /// Decisions of the second principal: `approve` or `deny`.
-    pub(super) decision: Option<String>,
-    /// Whether the one who decided is another principal than the caller.
-    pub(super) decided_by_another: bool,
-    /// Orders that were dispatched.
-    pub(super) orders: usize,
-    /// Orders that the parts server confirmed.
-    pub(super) orders_confirmed: usize,
-    /// Whether the export was asked for and refused.
-    pub(super) export_refused: bool,
-    /// Exports that were dispatched.
-    pub(super) exports: usize,
-    /// Rows of evidence, read back from the store through the admin API.
-    pub(super) rows: usize,
-    /// The search engine that the manuals server names.
-    pub(super) search_backend: Option<String>,
-}
+pub(super) use facts::{Facts, newest_row};
 
 /// One boundary.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
@@ -64,82 +29,17 @@ const NEVER: [(&str, &str); 6] = [
     ),
 ];
 
-impl Facts {
-    /// What was seen on this stage.
-    pub(super) async fn gather(
-        stage: &Stage,
-        screen: &Screen,
-        report: &RunReport,
-        refused_without_secret: Option<bool>,
-    ) -> miette::Result<Self> {
-        let admin = Admin::at(stage.admin(), Some(stage.approver_token().to_owned()));
-        let status = admin.get("/v1/status").await?;
-        let evidence = admin.get("/v1/evidence?limit=500").await?;
-        let rows = evidence
-            .get("rows")
-            .and_then(Value::as_array)
-            .ok_or_else(|| miette!("the evidence has no rows"))?;
-        let word =
-            |row: &Value, key: &str| row.get(key).and_then(Value::as_str).unwrap_or_default().to_owned();
-        let subject = |row: &Value| {
-            row.pointer("/principal/subject").and_then(Value::as_str).unwrap_or_default().to_owned()
-        };
-        let of_tool = |kind: &str, tool: &str| {
-            rows.iter().filter(|row| word(row, "kind") == kind && word(row, "tool") == tool).count()
-        };
-        let decided = rows.iter().find(|row| word(row, "kind") == "approval_decided");
-        let asked = rows.iter().find(|row| word(row, "kind") == "approval_asked");
-        let contracts_equal =
-            status.get("upstreams").and_then(Value::as_array).into_iter().flatten().map(|upstream| {
-                let compared = upstream.get("compared_at").is_some_and(|at| !at.is_null());
-                let changed =
-                    upstream.get("changed").and_then(Value::as_object).map_or(0, serde_json::Map::len);
-                let pinned = upstream
-                    .get("pinned")
-                    .and_then(Value::as_u64)
-                    .and_then(|pinned| usize::try_from(pinned).ok());
-                if compared { pinned.unwrap_or(0).saturating_sub(changed) } else { 0 }
-            });
-        let ordered = |row: &&Value| {
-            word(row, "kind") == "outcome"
-                && word(row, "tool") == "parts/raise_parts_order"
-                && word(row, "outcome") == "complete"
-        };
-        Ok(Self {
-            agent_requests: rows
-                .iter()
-                .filter(|row| matches!(word(row, "kind").as_str(), "answer" | "intent" | "refusal"))
-                .count(),
-            servers_over_http: stage.servers().is_some()
-                && rows
-                    .iter()
-                    .any(|row| word(row, "kind") == "outcome" && word(row, "outcome") == "complete"),
-            refused_without_secret,
-            contracts_equal: contracts_equal.sum(),
-            automatic: rows
-                .iter()
-                .filter(|row| word(row, "kind") == "intent" && word(row, "ruling") == "automatic")
-                .count(),
-            decision: decided.map(|row| word(row, "outcome")),
-            decided_by_another: decided
-                .zip(asked)
-                .is_some_and(|(decided, asked)| subject(decided) != subject(asked)),
-            orders: of_tool("intent", "parts/raise_parts_order"),
-            orders_confirmed: rows.iter().filter(ordered).count(),
-            export_refused: of_tool("refusal", "tickets/export_service_records") > 0
-                && report.refusals().any(|(tool, _)| tool == "export_service_records"),
-            exports: of_tool("intent", "tickets/export_service_records"),
-            rows: rows.len(),
-            search_backend: screen.search_backend(),
-        })
-    }
+/// The servers of the demonstration.
+const SERVERS: [&str; 3] = ["tickets", "parts", "manuals"];
 
+impl Facts {
     /// The ledger.
     pub(super) fn ledger(&self) -> Vec<Line> {
         let mut lines = Vec::new();
         let mut put = |boundary, crossed: bool, yes: String, no: &str| {
             lines.push(Line { boundary, crossed, what: if crossed { yes } else { no.to_owned() } });
         };
+        let ordered = (self.orders, self.orders_confirmed) == (1, 1);
         put(
             "agent to gateway",
             self.agent_requests > 0,
@@ -148,9 +48,13 @@ impl Facts {
         );
         put(
             "gateway to servers",
-            self.servers_over_http,
-            "the three servers were called over HTTP".to_owned(),
-            "the servers were not called over HTTP: they ran inside the gateway's process, or nothing was called",
+            self.over_http && !self.completed.is_empty(),
+            format!("calls that the servers completed over HTTP: {}", self.completed_by_server()),
+            if self.over_http {
+                "no server completed a call"
+            } else {
+                "no server was called over HTTP: they ran inside the gateway's process"
+            },
         );
         put(
             "servers closed to others",
@@ -173,17 +77,21 @@ impl Facts {
             format!("{} calls ran by themselves, by registry and policy", self.automatic),
             "no call ran by itself",
         );
+        let decided = match self.decision.as_deref() {
+            Some("deny") => "denied",
+            _ => "approved",
+        };
         put(
             "a person's decision",
             self.decision.is_some() && self.decided_by_another,
-            format!("{} by another principal than the caller", self.decision.as_deref().unwrap_or("decided")),
+            format!("{decided} by another principal than the caller"),
             "nobody but the caller decided anything",
         );
         put(
             "order",
-            self.orders == 1 && self.orders_confirmed == 1,
+            ordered,
             "exactly one order was dispatched and confirmed by the parts server".to_owned(),
-            "no order was placed",
+            &self.other_than_one_order(),
         );
         put(
             "export refused",
@@ -194,12 +102,49 @@ impl Facts {
         put(
             "evidence",
             self.rows > 0,
-            format!("{} rows, read back from the store", self.rows),
+            format!("{} rows of this run, read back from the store", self.rows),
             "no evidence was written",
         );
         for (boundary, what) in NEVER {
             lines.push(Line { boundary, crossed: false, what: what.to_owned() });
         }
         lines
+    }
+
+    /// How many calls each server completed, those that completed none included.
+    fn completed_by_server(&self) -> String {
+        let count = |server: &&str| {
+            let calls = self.completed.get(*server).copied().unwrap_or(0);
+            format!("{server} {calls}")
+        };
+        SERVERS.iter().map(count).collect::<Vec<_>>().join(", ")
+    }
+
+    /// What became of the order where it was not dispatched once and confirmed.
+    fn other_than_one_order(&self) -> String {
+        match (self.orders, self.orders_confirmed) {
+            (0, _) => self.no_order().to_owned(),
+            (1, _) if self.orders_failed > 0 => {
+                "an order was dispatched, and the parts server answered with an error".to_owned()
+            }
+            (1, _) => "an order was dispatched, and its outcome is unknown: executed or not".to_owned(),
+            (orders, confirmed) => format!(
+                "{orders} orders were dispatched and {confirmed} confirmed, where one approval allows one"
+            ),
+        }
+    }
+
+    /// Why nothing was dispatched.
+    fn no_order(&self) -> &'static str {
+        match self.decision.as_deref() {
+            _ if !self.order_asked => "no order was asked for",
+            Some("deny") => "the order was denied, so none was dispatched",
+            Some(_) => "the order was approved, and yet none was dispatched",
+            None if self.order_denied_before => {
+                "a person denied the same order before this run, so none was dispatched"
+            }
+            None if self.order_waited => "nobody decided on the order, so none was dispatched",
+            None => "the order was refused before a person was asked, so none was dispatched",
+        }
     }
 }

@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use crate::running::{Serving, events_of, named, run};
+use crate::running::{Serving, events_of, json_of, named, run};
 
 fn demo(more: &[&str]) -> Vec<Value> {
     let mut arguments = vec![
@@ -54,6 +54,68 @@ fn a_denied_order_is_never_dispatched() {
     assert!(!ledger(&events).contains(&"order".to_owned()));
     let denied = named(&events, "refused");
     assert!(denied.iter().any(|event| event["code"] == "AG-APPROVAL-DENIED"), "{denied:?}");
+}
+
+fn order_line(events: &[Value]) -> String {
+    let lines = named(events, "ledger")[0]["lines"].as_array().expect("lines").clone();
+    let order = lines.iter().find(|line| line["boundary"] == "order").expect("a line about the order");
+    order["what"].as_str().expect("words").to_owned()
+}
+
+#[test]
+fn a_kept_store_lends_no_claim_of_an_earlier_run() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let kept = ["--state-dir", folder.path().to_str().expect("UTF-8")];
+    let first = demo(&["--approve", kept[0], kept[1]]);
+    assert!(ledger(&first).contains(&"order".to_owned()), "{first:?}");
+    let second = demo(&["--deny", kept[0], kept[1]]);
+    assert_eq!(dispatches(&second, "raise_parts_order"), 0);
+    assert!(!ledger(&second).contains(&"order".to_owned()), "{second:?}");
+    assert_eq!(order_line(&second), "the order was denied, so none was dispatched");
+    let facts = &named(&second, "ledger")[0]["facts"];
+    assert_eq!((&facts["orders"], &facts["orders_confirmed"]), (&0.into(), &0.into()));
+    assert_eq!(facts["decision"], "deny");
+    let rows = |events: &[Value]| named(events, "ledger")[0]["facts"]["rows"].as_u64().expect("a number");
+    assert!(rows(&second) <= rows(&first), "rows of the first run are counted: {facts}");
+}
+
+#[test]
+fn only_the_approval_that_the_notice_names_is_decided() {
+    let other = open_ticket_without_a_wish();
+    let folder = tempfile::tempdir().expect("a folder");
+    let kept = ["--state-dir", folder.path().to_str().expect("UTF-8")];
+    let undecided = demo(&["--ticket", &other, kept[0], kept[1]]);
+    assert_eq!(order_line(&undecided), "nobody decided on the order, so none was dispatched");
+    let older = named(&undecided, "approval")[0]["approval"].as_str().expect("an id").to_owned();
+
+    // The older approval of the same tenant is pending when the next order asks for its own.
+    let approved = demo(&["--approve", kept[0], kept[1]]);
+    assert_eq!(dispatches(&approved, "raise_parts_order"), 1, "{approved:?}");
+    let decided = named(&approved, "approval");
+    assert!(decided.iter().all(|event| event["approval"] != older.as_str()), "{decided:?}");
+    let serving = Serving::start(&["--no-run", kept[0], kept[1]]);
+    let pending = json_of(&serving.run_as(&serving.approver, &["approvals", "list", "--json"]));
+    let pending = pending["approvals"].as_array().expect("approvals");
+    assert_eq!(pending.len(), 1, "{pending:?}");
+    assert_eq!(pending[0]["id"], older.as_str());
+}
+
+#[test]
+fn a_run_that_ends_tells_no_token() {
+    let output = run(&[
+        "demo",
+        "--once",
+        "--json",
+        "--deny",
+        "--tickets",
+        "400",
+        "--listen",
+        "127.0.0.1:0",
+        "--admin-listen",
+        "127.0.0.1:0",
+    ]);
+    assert_eq!(named(&events_of(&output), "stage").len(), 1);
+    assert!(!String::from_utf8_lossy(&output.stdout).contains("agt_"));
 }
 
 #[test]
