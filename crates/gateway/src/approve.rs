@@ -8,6 +8,7 @@ use aldgate_authority::Verdict;
 use aldgate_evidence::Kind;
 use aldgate_store::{AskOutcome, StoreFault};
 use serde_json::value::RawValue;
+use tokio::sync::OwnedSemaphorePermit;
 
 use crate::catalog::Progress;
 use crate::clock;
@@ -70,6 +71,8 @@ pub(crate) async fn ready(gate: &Gate, trail: &mut Trail, ruled: Ruled) -> Resul
 /// Writes the intent and makes the permit. From here on the call is made whether or not the caller stays.
 pub(crate) async fn permit(gate: &Gate, trail: &mut Trail, ready: Ready) -> Result<Permit, Refusal> {
     let Ready { mut ruled, approval } = ready;
+    // Before anything is used up: an upstream that is busy is a reason to come again.
+    let place = place(&ruled)?;
     if let Some((record, binding)) = approval {
         as_approved(gate, trail, &mut ruled, record.id.as_str()).await?;
         let redemption =
@@ -85,7 +88,7 @@ pub(crate) async fn permit(gate: &Gate, trail: &mut Trail, ready: Ready) -> Resu
             })?;
         trail.intended = true;
         gate.recorder.announce(&intent);
-        return Ok(Permit::redeemed(ruled, redeemed));
+        return Ok(Permit::redeemed(ruled, redeemed, place));
     }
     if let Progress::Round { approval, .. } = &ruled.call.progress {
         if let Some(id) = approval.clone() {
@@ -99,10 +102,20 @@ pub(crate) async fn permit(gate: &Gate, trail: &mut Trail, ready: Ready) -> Resu
             }
         }
         let recorded = record::next_round(gate, trail, ruled.call.tool.entry.read_only).await?;
-        return Permit::next_round(ruled, recorded);
+        return Permit::next_round(ruled, recorded, place);
     }
     let recorded = record::intent(gate, trail, ruled.call.tool.entry.read_only).await?;
-    Permit::automatic(ruled, recorded)
+    Permit::automatic(ruled, recorded, place)
+}
+
+fn place(ruled: &Ruled) -> Result<OwnedSemaphorePermit, Refusal> {
+    let source = &ruled.call.tool.source;
+    source.places.clone().try_acquire_owned().map_err(|_| {
+        let name = source.upstream.name();
+        let message =
+            format!("upstream `{name}` works on as many calls as it may; nothing was sent, try again later");
+        Refusal::too_many("AG-BUSY-UPSTREAM", message)
+    })
 }
 
 fn binding(trail: &Trail, ruled: &Ruled) -> Result<Binding, Refusal> {

@@ -16,6 +16,7 @@ use aldgate_authority::{Principal, Registry};
 use aldgate_contract::Lock;
 use arc_swap::ArcSwap;
 use bytes::Bytes;
+use tokio::sync::Semaphore;
 
 use crate::chain::chain;
 use crate::settings::MayAsk;
@@ -65,6 +66,8 @@ pub(crate) struct Source {
     pub(crate) standing: ArcSwap<Standing>,
     pub(crate) verifying: tokio::sync::Mutex<()>,
     pub(crate) verify_every: std::time::Duration,
+    /// Places of the calls that the upstream works on.
+    pub(crate) places: Arc<Semaphore>,
 }
 
 impl Source {
@@ -74,9 +77,19 @@ impl Source {
         lock: Lock,
         standing: Standing,
         verify_every: std::time::Duration,
+        at_once: usize,
     ) -> Self {
         let standing = ArcSwap::from_pointee(standing);
-        Self { upstream, may_ask, lock, standing, verifying: tokio::sync::Mutex::new(()), verify_every }
+        let places = Arc::new(Semaphore::new(at_once));
+        Self {
+            upstream,
+            may_ask,
+            lock,
+            standing,
+            verifying: tokio::sync::Mutex::new(()),
+            verify_every,
+            places,
+        }
     }
 }
 

@@ -12,6 +12,7 @@ use tokio::sync::{Notify, Semaphore, watch};
 
 use crate::catalog::Catalog;
 use crate::settings::Settings;
+use crate::shares::Shares;
 
 /// One snapshot of the configuration: what a request sees does not change under it.
 pub(crate) struct Snapshot {
@@ -57,6 +58,8 @@ pub struct Gate {
     pub(crate) counters: Counters,
     /// Places of the requests that are worked on; one is kept until its call has ended, whether or not the client stays.
     pub(crate) in_flight: Arc<Semaphore>,
+    /// What each principal may take.
+    pub(crate) shares: Shares,
     /// Becomes true when the gateway stops: who waits for a decision is asked to come again.
     pub(crate) closing: Arc<watch::Sender<bool>>,
     /// Wakes the requests that wait for a decision; they look into the store themselves.

@@ -22,6 +22,7 @@ use crate::catalog::{Catalog, CatalogFault, LiveFault, Source, Standing, keep_ve
 use crate::gate::{Counters, Gate, Snapshot};
 use crate::review::authorizer;
 use crate::settings::{Pins, Settings, UpstreamSettings};
+use crate::shares::Shares;
 use crate::upstream::{TransportFault, Upstream};
 use crate::{admin, clock, journey};
 
@@ -124,6 +125,7 @@ impl Gateway {
             seal,
             counters: Counters::default(),
             in_flight,
+            shares: Shares::new(&settings.bounds),
             closing: Arc::new(watch::Sender::new(false)),
             decided: Notify::new(),
             settings,
@@ -243,5 +245,12 @@ async fn source(one: UpstreamSettings, settings: &Settings) -> Result<Source, St
             (lock, Standing { compared_at: Some(clock::now()), ..Standing::default() })
         }
     };
-    Ok(Source::new(upstream, one.may_ask, lock, standing, one.verify_every))
+    Ok(Source::new(
+        upstream,
+        one.may_ask,
+        lock,
+        standing,
+        one.verify_every,
+        settings.bounds.in_flight_per_upstream,
+    ))
 }

@@ -15,7 +15,9 @@ pub(crate) async fn caller(gate: &Gate, trail: &mut Trail, head: Head) -> Result
     let authorization = head.parts.headers.get(http::header::AUTHORIZATION).map(http::HeaderValue::as_bytes);
     match gate.identity.authenticate(authorization).await {
         Ok(principal) => {
+            let place = gate.shares.take(&principal);
             trail.principal = Some(principal);
+            trail.place = Some(place?);
             Ok(Identified { head })
         }
         Err(fault) => {

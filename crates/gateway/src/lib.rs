@@ -26,6 +26,7 @@ mod reply;
 mod review;
 mod rule;
 pub mod settings;
+mod shares;
 mod trail;
 mod upstream;
 

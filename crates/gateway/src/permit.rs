@@ -11,6 +11,7 @@ use aldgate_store::Redeemed;
 use aldgate_wire::request::RequestMeta;
 use http::{HeaderName, HeaderValue};
 use serde_json::value::RawValue;
+use tokio::sync::OwnedSemaphorePermit;
 
 use crate::catalog::{Progress, Tool};
 use crate::record::Intent;
@@ -43,6 +44,8 @@ pub(crate) struct Spent {
     pub(crate) params: Vec<(HeaderName, HeaderValue)>,
     /// `Mcp-Param-*` that are only passed on.
     pub(crate) passed: Vec<(HeaderName, HeaderValue)>,
+    /// The upstream's place, given back when the call has ended.
+    _place: OwnedSemaphorePermit,
 }
 
 impl Spent {
@@ -57,19 +60,27 @@ impl Spent {
 
 impl Permit {
     /// For a call that runs by itself.
-    pub(crate) fn automatic(ruled: Ruled, _recorded: Intent) -> Result<Self, Refusal> {
+    pub(crate) fn automatic(
+        ruled: Ruled,
+        _recorded: Intent,
+        place: OwnedSemaphorePermit,
+    ) -> Result<Self, Refusal> {
         match (ruled.ruling.verdict(), &ruled.call.progress) {
-            (Verdict::Automatic, Progress::Fresh | Progress::Waiting { .. }) => Ok(Self::of(ruled)),
+            (Verdict::Automatic, Progress::Fresh | Progress::Waiting { .. }) => Ok(Self::of(ruled, place)),
             _ => Err(Refusal::host("AG-INTERNAL", "a permit was asked for without a ruling that gives one")),
         }
     }
 
     /// For a later round of a call, automatic or approved in its first round.
-    pub(crate) fn next_round(ruled: Ruled, _recorded: Intent) -> Result<Self, Refusal> {
+    pub(crate) fn next_round(
+        ruled: Ruled,
+        _recorded: Intent,
+        place: OwnedSemaphorePermit,
+    ) -> Result<Self, Refusal> {
         match (ruled.ruling.verdict(), &ruled.call.progress) {
             (Verdict::Automatic, Progress::Round { .. })
             | (Verdict::RequiresApproval, Progress::Round { approval: Some(_), .. }) => {
-                let permit = Self::of(ruled);
+                let permit = Self::of(ruled, place);
                 Ok(if permit.spent.approval.is_some() { permit.exactly() } else { permit })
             }
             _ => Err(Refusal::host("AG-INTERNAL", "a permit was asked for without a ruling that gives one")),
@@ -77,9 +88,9 @@ impl Permit {
     }
 
     /// For a call that a person approved: the store took the approval for it.
-    pub(crate) fn redeemed(ruled: Ruled, redeemed: Redeemed) -> Self {
+    pub(crate) fn redeemed(ruled: Ruled, redeemed: Redeemed, place: OwnedSemaphorePermit) -> Self {
         let (approval, decision) = redeemed.into_parts();
-        let mut permit = Self::of(ruled).exactly();
+        let mut permit = Self::of(ruled, place).exactly();
         permit.spent.approval = Some(approval);
         permit.spent.decision = Some(decision);
         permit
@@ -92,7 +103,7 @@ impl Permit {
         self
     }
 
-    fn of(ruled: Ruled) -> Self {
+    fn of(ruled: Ruled, place: OwnedSemaphorePermit) -> Self {
         let call = *ruled.call;
         let (upstream_state, responses, approval) = match call.progress {
             Progress::Round { upstream_state, responses, approval } => (upstream_state, responses, approval),
@@ -110,6 +121,7 @@ impl Permit {
             meta: call.request.meta,
             params: call.params,
             passed: call.passed,
+            _place: place,
         };
         Self { spent }
     }

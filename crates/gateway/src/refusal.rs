@@ -195,6 +195,11 @@ impl Refusal {
         Self::new("AG-BUSY", message, Form::Rpc { http: 503, code: rpc::BUSY, data: None, id: None })
     }
 
+    /// More than one principal, or one upstream, may take.
+    pub(crate) fn too_many(code: &'static str, message: impl Into<String>) -> Self {
+        Self::new(code, message, Form::Rpc { http: 429, code: rpc::BUSY, data: None, id: None })
+    }
+
     /// The host itself failed.
     pub(crate) fn host(code: &'static str, message: impl Into<String>) -> Self {
         Self::new(code, message, Form::Rpc { http: 500, code: rpc::HOST, data: None, id: None })

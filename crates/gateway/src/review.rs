@@ -51,7 +51,7 @@ pub fn review(
         let upstream = Upstream::new(&one.name, one.transport, None)
             .map_err(|source| StartFault::Upstream { name: one.name.clone(), source })?;
         sources.push((
-            Source::new(upstream, one.may_ask, lock, Standing::default(), one.verify_every),
+            Source::new(upstream, one.may_ask, lock, Standing::default(), one.verify_every, 1),
             one.prefix,
         ));
     }

@@ -26,6 +26,12 @@ pub struct Bounds {
     pub response_bytes: usize,
     /// Requests that are worked on at once.
     pub in_flight: usize,
+    /// Those of one principal.
+    pub in_flight_per_principal: usize,
+    /// Calls that one upstream works on at once.
+    pub in_flight_per_upstream: usize,
+    /// Requests of one principal a second, with twice as many at once; 0 is no limit.
+    pub requests_per_second: u32,
     /// How long an upstream may take for one call, and a client for the body of its request.
     pub call_timeout: Duration,
 }
@@ -37,6 +43,9 @@ impl Default for Bounds {
             depth: 64,
             response_bytes: 8 << 20,
             in_flight: 512,
+            in_flight_per_principal: 256,
+            in_flight_per_upstream: 256,
+            requests_per_second: 0,
             call_timeout: Duration::from_secs(60),
         }
     }

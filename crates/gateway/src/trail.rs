@@ -5,6 +5,8 @@ use aldgate_authority::Principal;
 use aldgate_evidence::{Digests, Kind, Queued, Row};
 use aldgate_wire::request::RequestId;
 
+use tokio::sync::OwnedSemaphorePermit;
+
 use crate::clock;
 
 /// The trail of one request. Each step of the journey adds what it settled.
@@ -23,6 +25,8 @@ pub struct Trail {
     pub(crate) responses: Option<String>,
     pub(crate) trace: Option<String>,
     pub(crate) digests: Digests,
+    /// The principal's place; kept until the request has ended.
+    pub(crate) place: Option<OwnedSemaphorePermit>,
     /// Whether an intent was written, so that what follows is its outcome.
     pub(crate) intended: bool,
     /// The intent of a call that changes nothing, whose commit is waited for together with the outcome's.
@@ -47,6 +51,7 @@ impl Trail {
             responses: None,
             trace: None,
             digests: Digests::new(clock::random()?),
+            place: None,
             intended: false,
             queued: None,
         })

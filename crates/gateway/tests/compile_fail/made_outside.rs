@@ -2,5 +2,5 @@
 use aldgate_gateway::Permit;
 
 pub fn make() {
-    let _ = Permit::automatic(unreachable!(), unreachable!());
+    let _ = Permit::automatic(unreachable!(), unreachable!(), unreachable!());
 }

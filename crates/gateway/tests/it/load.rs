@@ -121,3 +121,51 @@ async fn a_call_whose_client_left_keeps_its_place() {
     })
     .await;
 }
+
+#[tokio::test]
+async fn one_principal_does_not_take_the_places_of_another() {
+    let world = World::start(|config| config.settings.bounds.in_flight_per_principal = 1).await;
+    let latch = Latch::new();
+    world.up.does("note", Behaviour::text("late").after(&latch));
+    let client = world.client("agent");
+    client.send_and_leave(&Call::tool("note", TEXT), world.up.was_called("note", 1)).await.unwrap();
+    let busy = world.call("look", TEXT).await;
+    assert_eq!((busy.status, code(&busy).as_str()), (429, "AG-BUSY-PRINCIPAL"), "{}", busy.text());
+    let other = world.client("other").send(&Call::tool("look", TEXT)).await.unwrap();
+    assert_eq!(code(&other), "-", "{}", other.text());
+    latch.open();
+    eventually("the place being given back", async || {
+        (code(&world.call("look", TEXT).await) == "-").then_some(())
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn a_busy_upstream_uses_no_approval_up_and_the_others_are_served() {
+    let world = World::start(|config| config.settings.bounds.in_flight_per_upstream = 1).await;
+    let order = Call::tool("order", r#"{"item":"bolts"}"#);
+    let id = crate::world::approval(&world.send(&order).await);
+    world.decide(&id, "approve").await;
+    let latch = Latch::new();
+    world.up.does("note", Behaviour::text("late").after(&latch));
+    let client = world.client("agent");
+    client.send_and_leave(&Call::tool("note", TEXT), world.up.was_called("note", 1)).await.unwrap();
+    let busy = world.send(&order).await;
+    assert_eq!((busy.status, code(&busy).as_str()), (429, "AG-BUSY-UPSTREAM"), "{}", busy.text());
+    assert_eq!(world.state_of(&id).await, "approved");
+    latch.open();
+    eventually("the order", async || (code(&world.send(&order).await) == "-").then_some(())).await;
+    assert_eq!(world.up.calls("order").len(), 1);
+}
+
+#[tokio::test]
+async fn more_requests_a_second_than_may_be_are_told_so() {
+    let world = World::start(|config| config.settings.bounds.requests_per_second = 1).await;
+    let mut codes = Vec::new();
+    for _ in 0..4 {
+        let reply = world.send(&Call::method("tools/list")).await;
+        codes.push((reply.status, code(&reply)));
+    }
+    assert!(codes.iter().take(2).all(|(status, _)| *status == 200), "{codes:?}");
+    assert!(codes.contains(&(429, "AG-RATE".to_owned())), "{codes:?}");
+}
