@@ -7,6 +7,7 @@
 mod behaviour;
 mod call;
 mod client;
+pub mod everything;
 mod latch;
 mod respond;
 mod seen;
