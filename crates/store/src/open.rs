@@ -1,6 +1,7 @@
 //! Opening the store, and the one connection that writes.
 
 use std::fs::File;
+use std::os::unix::fs::{DirBuilderExt as _, OpenOptionsExt as _};
 use std::path::Path;
 use std::time::Duration;
 
@@ -60,7 +61,10 @@ impl Store {
     pub async fn open(folder: &Path) -> Result<Self, StoreFault> {
         let path = folder.join("aldgate.sqlite");
         let fault = |source| StoreFault::Path { path: path.clone(), source };
-        std::fs::create_dir_all(folder).map_err(fault)?;
+        std::fs::DirBuilder::new().recursive(true).mode(0o700).create(folder).map_err(fault)?;
+        // What is in it is for the gateway alone; SQLite gives its other files the rights of this one.
+        let private = std::fs::OpenOptions::new().create(true).append(true).mode(0o600).open(&path);
+        drop(private.map_err(fault)?);
         let lock = File::create(folder.join("aldgate.lock")).map_err(fault)?;
         match lock.try_lock() {
             Ok(()) => {}
@@ -103,18 +107,35 @@ impl Store {
 
 async fn migrate(connection: &mut SqliteConnection) -> Result<(), StoreFault> {
     let known = MIGRATIONS.len();
-    let version: i64 = sqlx::query_scalar("PRAGMA user_version")
-        .fetch_one(&mut *connection)
-        .await
-        .doing("tell its version")?;
+    let version: i64 =
+        sqlx::query_scalar("PRAGMA user_version").fetch_one(&mut *connection).await.doing("tell its version")?;
     let done = usize::try_from(version).unwrap_or(usize::MAX);
     let pending = MIGRATIONS.get(done..).ok_or(StoreFault::LaterVersion { found: version, known })?;
+    let mut digest = digest_of(MIGRATIONS.get(..done).unwrap_or_default());
+    if done > 0 {
+        let found: i64 = sqlx::query_scalar("PRAGMA application_id")
+            .fetch_one(&mut *connection)
+            .await
+            .doing("tell its form")?;
+        if found != i64::from(digest) {
+            return Err(StoreFault::OtherForm);
+        }
+    }
     for (index, script) in pending.iter().enumerate() {
         let mut transaction = connection.begin().await.doing("begin")?;
         sqlx::raw_sql(*script).execute(&mut *transaction).await.doing("be brought to this version's form")?;
-        let set = format!("PRAGMA user_version = {}", done + index + 1);
+        digest = digest_of(MIGRATIONS.get(..=done + index).unwrap_or_default());
+        let set = format!("PRAGMA user_version = {}; PRAGMA application_id = {digest}", done + index + 1);
         sqlx::raw_sql(sqlx::AssertSqlSafe(set)).execute(&mut *transaction).await.doing("note its version")?;
         transaction.commit().await.doing("commit its new form")?;
     }
     Ok(())
+}
+
+/// A number for the form that these scripts make (FNV-1a, positive as SQLite keeps it): a file that was made by others
+/// under the same version is told apart.
+fn digest_of(scripts: &[&str]) -> i32 {
+    let bytes = scripts.iter().flat_map(|script| script.bytes());
+    let hash = bytes.fold(0x811c_9dc5_u32, |hash, byte| (hash ^ u32::from(byte)).wrapping_mul(0x0100_0193));
+    i32::try_from(hash & 0x7fff_ffff).unwrap_or_default()
 }

@@ -254,3 +254,20 @@ async fn a_principal_has_so_many_pending_approvals_and_no_more() {
     );
     asked(ask(&store, 6, "sha256:4", 200).await);
 }
+
+#[tokio::test]
+async fn a_store_of_another_form_is_refused_at_the_start() {
+    use sqlx::Connection as _;
+    let folder = tempfile::tempdir().unwrap();
+    drop(Store::open(folder.path()).await.unwrap());
+    drop(Store::open(folder.path()).await.unwrap());
+    let file = format!("sqlite:{}", folder.path().join("aldgate.sqlite").display());
+    for (pragma, later) in [("PRAGMA application_id = 7", false), ("PRAGMA user_version = 99", true)] {
+        let mut connection = sqlx::SqliteConnection::connect(&file).await.unwrap();
+        sqlx::raw_sql(pragma).execute(&mut connection).await.unwrap();
+        connection.close().await.unwrap();
+        let refused = Store::open(folder.path()).await.err().unwrap();
+        assert_eq!(matches!(refused, StoreFault::LaterVersion { .. }), later, "{refused}");
+        assert_eq!(matches!(refused, StoreFault::OtherForm), !later, "{refused}");
+    }
+}

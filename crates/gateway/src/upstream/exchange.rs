@@ -51,10 +51,12 @@ pub enum ExchangeFault {
         seconds: u64,
     },
     /// An HTTP status with no answer in it.
-    #[error("the upstream answered with HTTP status {status} and no JSON-RPC message")]
+    #[error("the upstream answered with HTTP status {status}{}", after(.said))]
     Status {
         /// The status.
         status: StatusCode,
+        /// The message of an error in its body, where there is one.
+        said: Option<String>,
     },
     /// The upstream does not accept the gateway's credential.
     #[error("the upstream does not accept the gateway's credential (HTTP status {status})")]
@@ -100,6 +102,19 @@ pub enum ExchangeFault {
     /// The same, for its head.
     #[error("the request to the upstream could not be made")]
     RequestHead(#[from] http::Error),
+}
+
+/// What an error says that is no answer to the request: an older server does not know how to name it.
+fn said(body: &[u8]) -> Option<String> {
+    let body: serde_json::Value = serde_json::from_slice(body).ok()?;
+    let message = body.pointer("/error/message")?.as_str()?;
+    Some(message.chars().filter(|letter| !letter.is_control()).take(300).collect())
+}
+
+fn after(said: &Option<String>) -> String {
+    let said = said.as_deref().map(|said| format!(", saying `{said}`"));
+    let said = said.unwrap_or_else(|| " and no JSON-RPC message".to_owned());
+    format!("{said}; it must speak MCP {}", crate::receive::VERSIONS.join(", "))
 }
 
 impl ExchangeFault {
@@ -225,12 +240,12 @@ async fn receive(
         return match read(&whole, id, limits) {
             Ok(answer) => Ok(answer),
             // An error status with a body that is no message: the status says more.
-            Err(_) if !status.is_success() => Err(ExchangeFault::Status { status }),
+            Err(_) if !status.is_success() => Err(ExchangeFault::Status { status, said: said(&whole) }),
             Err(fault) => Err(fault.into()),
         };
     }
     if !status.is_success() {
-        return Err(ExchangeFault::Status { status });
+        return Err(ExchangeFault::Status { status, said: None });
     }
     if media.eq_ignore_ascii_case("text/event-stream") {
         return stream(body, id, limits, notices).await;

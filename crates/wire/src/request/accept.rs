@@ -48,9 +48,21 @@ pub fn accept(
     match &envelope.id {
         Some(id) => request(headers, &envelope, id, served, versions)
             .map(Incoming::Request)
-            .map_err(|rejection| rejection.answering(id)),
+            .map_err(|rejection| told_to_older(&envelope.method, versions, rejection).answering(id)),
         None => notification(&envelope),
     }
+}
+
+/// A client of an older revision begins with `initialize`: whatever is wrong with it, it is told what is spoken here
+/// (MCP 2026-07-28, basic/versioning).
+fn told_to_older(method: &str, versions: &[&str], rejection: Rejection) -> Rejection {
+    let spoken = versions.join("`, `");
+    if method != "initialize" || versions.iter().any(|version| rejection.message.contains(version)) {
+        return rejection;
+    }
+    let message =
+        format!("{}; `initialize` is of an older revision of MCP, spoken here is `{spoken}`", rejection.message);
+    Rejection { message, ..rejection }
 }
 
 /// The id of a request whose body the guard refused. Only an id that can be read without doubt counts: the body is

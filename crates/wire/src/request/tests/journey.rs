@@ -301,13 +301,13 @@ fn answers_404_to_methods_that_are_not_served() {
 }
 
 #[test]
-fn a_legacy_initialize_ends_at_the_headers() {
+fn a_legacy_initialize_ends_at_the_headers_and_is_told_what_is_spoken() {
     let body = r#"{"jsonrpc":"2.0","id":0,"method":"initialize","params":{"protocolVersion":"2025-06-18","capabilities":{},"clientInfo":{"name":"x","version":"1"}}}"#;
     let call = Call { headers: Vec::new(), body: body.to_owned() };
     refuses(
         &call,
         expect![
-            "400 -32020 AG-WIRE-HEADER id 0: the header `MCP-Protocol-Version` is missing; mirror the body in it"
+            "400 -32020 AG-WIRE-HEADER id 0: the header `MCP-Protocol-Version` is missing; mirror the body in it; `initialize` is of an older revision of MCP, spoken here is `2026-07-28`"
         ],
     );
 }
