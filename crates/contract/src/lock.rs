@@ -1,21 +1,25 @@
 #[cfg(test)]
 mod tests;
 
+mod fault;
 mod file;
+mod live;
 mod verify;
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use aldgate_wire::guard::GuardFault;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use serde_json::value::RawValue;
 
 use crate::canonical::{self, CanonicalFault, Fingerprint};
 use crate::digest::Digest;
+use crate::kind::Kind;
 
+pub use fault::{LockFault, PinFault};
 pub use file::FORMAT;
-pub use verify::Finding;
+pub use live::Live;
+pub use verify::{Finding, State};
 
 /// Which upstream a lock is for.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -35,9 +39,11 @@ pub struct UpstreamIdentity {
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub struct Pin {
-    /// The tool's name at its upstream.
+    /// What it is the contract of.
+    pub kind: Kind,
+    /// What its upstream calls it: a tool's or prompt's name, a resource template's `uriTemplate`.
     pub name: String,
-    /// Counts the contracts that this tool has had, from 1.
+    /// Counts the contracts that this item has had, from 1.
     pub version: u32,
     /// Of the canonical form.
     pub digest: Digest,
@@ -65,166 +71,114 @@ pub struct Past {
     pub pinned_at: String,
 }
 
+/// The contracts of one kind, by name.
+pub type Pins = BTreeMap<String, Pin>;
+
 /// The pinned contracts of one upstream.
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub struct Lock {
     /// The upstream.
     pub upstream: UpstreamIdentity,
-    /// The contracts by tool name.
-    pub tools: BTreeMap<String, Pin>,
-    /// The past of tools that the upstream no longer has, so that a version is never used again.
-    pub retired: BTreeMap<String, Vec<Past>>,
-}
-
-/// A live list that cannot be pinned.
-#[derive(Debug, thiserror::Error)]
-pub enum PinFault {
-    /// A definition has no canonical form.
-    #[error("the definition of `{tool}` cannot be pinned")]
-    Definition {
-        /// The tool.
-        tool: String,
-        /// Why.
-        #[source]
-        source: CanonicalFault,
-    },
-    /// A definition gives another name than the list.
-    #[error("the definition of `{tool}` has another `name`; pin the list as the upstream serves it")]
-    Name {
-        /// The tool.
-        tool: String,
-    },
-    /// A name occurs twice.
-    #[error("the tool `{tool}` occurs twice; names must be unique within an upstream")]
-    Repeated {
-        /// The tool.
-        tool: String,
-    },
-}
-
-/// A lock that must not be used.
-#[derive(Debug, thiserror::Error)]
-pub enum LockFault {
-    /// The text is not JSON that can be read without doubt.
-    #[error("the lock cannot be read at line {line}")]
-    Unreadable {
-        /// Where, from 1.
-        line: usize,
-        /// Why.
-        #[source]
-        source: GuardFault,
-    },
-    /// The text has another format than this program knows.
-    #[error(
-        "the lock has format {found}, expected {FORMAT}; use the version of aldgate that wrote it, or pin anew"
-    )]
-    Format {
-        /// The format found.
-        found: u64,
-    },
-    /// The text has not the members of a lock.
-    #[error("the lock has not the shape of one")]
-    Shape(#[source] serde_json::Error),
-    /// A digest does not match what it stands beside.
-    #[error(
-        "the lock was edited: `{tool}` records {what} {recorded}, but its definition has {computed}; \
-         restore the file, or pin the tool anew"
-    )]
-    Edited {
-        /// The tool.
-        tool: String,
-        /// `digest` or `rawDigest`.
-        what: &'static str,
-        /// The digest in the lock.
-        recorded: Digest,
-        /// The digest of the definition in the lock.
-        computed: Digest,
-    },
-    /// The kept raw text and the definition shown for review differ in more than white space.
-    #[error(
-        "the lock was edited: `raw` of `{tool}` is not its `definition`; restore the file, or pin the tool anew"
-    )]
-    RawDiffers {
-        /// The tool.
-        tool: String,
-    },
-    /// A definition gives another name than its key.
-    #[error("the lock was edited: the definition under `{tool}` has another `name`; restore the file")]
-    Name {
-        /// The tool.
-        tool: String,
-    },
-    /// A definition has no canonical form.
-    #[error("the lock was edited: the definition of `{tool}` cannot be read; restore the file")]
-    Definition {
-        /// The tool.
-        tool: String,
-        /// Why.
-        #[source]
-        source: CanonicalFault,
-    },
-    /// Versions do not ascend from 1.
-    #[error("the lock was edited: the versions of `{tool}` do not ascend from 1; restore the file")]
-    Versions {
-        /// The tool.
-        tool: String,
-    },
+    /// The contracts of tools, by name.
+    pub tools: Pins,
+    /// The contracts of resource templates, by `uriTemplate`.
+    pub resource_templates: Pins,
+    /// The contracts of prompts, by name.
+    pub prompts: Pins,
+    /// The past of what the upstream no longer has, so that a version is never used again.
+    retired: BTreeMap<Kind, BTreeMap<String, Vec<Past>>>,
 }
 
 impl Lock {
-    /// Pins a live list: pairs of a tool's name and its whole definition as JSON text. `at` is RFC 3339.
+    /// Pins what an upstream serves; `at` is RFC 3339. Pairs of a name and a whole definition as JSON text are tools;
+    /// see [`Live`] for the other kinds.
     ///
     /// # Errors
     /// The first definition that cannot be pinned.
     pub fn pin<'a>(
         upstream: UpstreamIdentity,
-        live: impl IntoIterator<Item = (&'a str, &'a str)>,
+        live: impl Into<Live<'a>>,
         at: &str,
     ) -> Result<Self, PinFault> {
-        Self { upstream, tools: BTreeMap::new(), retired: BTreeMap::new() }.repin(live, at)
+        Self::empty(upstream).repin(live, at)
     }
 
-    /// A lock of the live list that keeps the history: what did not change by a byte stays as it is, what did gets the
-    /// next version, and what is gone is retired.
+    /// A lock of what is live that keeps the history: what did not change by a byte stays as it is, what did gets the
+    /// next version, and what is gone is retired. Kinds that `live` has no list of stay as they are.
     ///
     /// # Errors
     /// The first definition that cannot be pinned.
-    pub fn repin<'a>(
-        &self,
-        live: impl IntoIterator<Item = (&'a str, &'a str)>,
-        at: &str,
-    ) -> Result<Self, PinFault> {
-        let mut tools = BTreeMap::new();
-        for (name, definition) in live {
-            let pin = self.next_pin(name, definition, at)?;
-            if tools.insert(name.to_owned(), pin).is_some() {
-                return Err(PinFault::Repeated { tool: name.to_owned() });
+    pub fn repin<'a>(&self, live: impl Into<Live<'a>>, at: &str) -> Result<Self, PinFault> {
+        let mut lock = self.clone();
+        for (kind, list) in live.into().lists {
+            let mut pins = Pins::new();
+            for (name, definition) in list {
+                let pin = self.next_pin(kind, name, definition, at)?;
+                if pins.insert(name.to_owned(), pin).is_some() {
+                    return Err(PinFault::Repeated { item: kind.item(name) });
+                }
             }
+            let retired = lock.retired.entry(kind).or_default();
+            retired.retain(|name, _| !pins.contains_key(name));
+            for (name, pin) in self.pins(kind).iter().filter(|(name, _)| !pins.contains_key(*name)) {
+                retired.insert(name.clone(), pin.past());
+            }
+            *lock.pins_mut(kind) = pins;
         }
-        let mut retired = self.retired.clone();
-        retired.retain(|name, _| !tools.contains_key(name));
-        for (name, pin) in self.tools.iter().filter(|(name, _)| !tools.contains_key(*name)) {
-            retired.insert(name.clone(), pin.past());
-        }
-        Ok(Self { upstream: self.upstream.clone(), tools, retired })
+        Ok(lock)
     }
 
-    fn next_pin(&self, name: &str, definition: &str, at: &str) -> Result<Pin, PinFault> {
-        let tool = || name.to_owned();
+    /// The contracts of one kind, by name.
+    #[must_use]
+    pub fn pins(&self, kind: Kind) -> &Pins {
+        match kind {
+            Kind::Tool => &self.tools,
+            Kind::ResourceTemplate => &self.resource_templates,
+            Kind::Prompt => &self.prompts,
+        }
+    }
+
+    /// The earlier contracts of something that the upstream no longer has, oldest first; none where it never was.
+    #[must_use]
+    pub fn retired(&self, kind: Kind, name: &str) -> &[Past] {
+        self.retired.get(&kind).and_then(|past| past.get(name)).map_or(&[], Vec::as_slice)
+    }
+
+    fn empty(upstream: UpstreamIdentity) -> Self {
+        Self {
+            upstream,
+            tools: Pins::new(),
+            resource_templates: Pins::new(),
+            prompts: Pins::new(),
+            retired: BTreeMap::new(),
+        }
+    }
+
+    fn pins_mut(&mut self, kind: Kind) -> &mut Pins {
+        match kind {
+            Kind::Tool => &mut self.tools,
+            Kind::ResourceTemplate => &mut self.resource_templates,
+            Kind::Prompt => &mut self.prompts,
+        }
+    }
+
+    fn next_pin(&self, kind: Kind, name: &str, definition: &str, at: &str) -> Result<Pin, PinFault> {
+        let item = || kind.item(name);
         let (raw, Fingerprint { jcs, raw: raw_digest }) =
-            checked(name, definition).map_err(|fault| match fault {
-                Unfit::Name => PinFault::Name { tool: tool() },
-                Unfit::Definition(source) => PinFault::Definition { tool: tool(), source },
+            checked(kind, name, definition).map_err(|fault| match fault {
+                Unfit::Name => PinFault::Name { item: item() },
+                Unfit::Definition(source) => PinFault::Definition { item: item(), source },
             })?;
-        let history = match (self.tools.get(name), self.retired.get(name)) {
-            (Some(pin), _) if pin.raw_digest == raw_digest => return Ok(pin.clone()),
-            (Some(pin), _) => pin.past(),
-            (None, past) => past.cloned().unwrap_or_default(),
+        let history = match self.pins(kind).get(name) {
+            Some(pin) if pin.raw_digest == raw_digest => return Ok(pin.clone()),
+            Some(pin) => pin.past(),
+            None => self.retired(kind, name).to_vec(),
         };
         let version = history.last().map_or(0, |past| past.version).saturating_add(1);
         Ok(Pin {
-            name: tool(),
+            kind,
+            name: name.to_owned(),
             version,
             digest: jcs,
             raw_digest,
@@ -254,10 +208,10 @@ enum Unfit {
 }
 
 /// A definition that has a canonical form and the name under which it is listed, white space around it left out.
-fn checked(name: &str, definition: &str) -> Result<(Box<RawValue>, Fingerprint), Unfit> {
+fn checked(kind: Kind, name: &str, definition: &str) -> Result<(Box<RawValue>, Fingerprint), Unfit> {
     let definition = definition.trim_matches([' ', '\t', '\n', '\r']);
     let members = canonical::parse(definition).map_err(Unfit::Definition)?;
-    if members.get("name").and_then(Value::as_str) != Some(name) {
+    if members.get(kind.key()).and_then(Value::as_str) != Some(name) {
         return Err(Unfit::Name);
     }
     let fingerprint = canonical::fingerprint(definition).map_err(Unfit::Definition)?;

@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-use aldgate_contract::{Finding, Lock};
+use aldgate_contract::{Finding, Lock, State};
 use aldgate_gateway::settings::{Settings, UpstreamSettings};
 use aldgate_gateway::{fetch_live, pin_live};
 use serde_json::{Value, json};
@@ -115,8 +115,7 @@ async fn verify(only: Option<&str>, file: &ConfigFile, json: bool) -> miette::Re
                 .push(json!({"finding": "changed", "what": format!("the server calls itself `{found}`")}));
         }
         for finding in lock.verify(live.iter().map(|(name, raw)| (name.as_str(), raw.get()))) {
-            differs |=
-                !matches!(finding, Finding::Same { .. } | Finding::RawOnly { .. } | Finding::New { .. });
+            differs |= !matches!(finding.state, State::Same | State::RawOnly { .. } | State::New);
             findings.push(described(&finding));
         }
         findings.extend(unreadable.iter().map(|what| json!({"finding": "unreadable", "what": what})));
@@ -144,18 +143,19 @@ async fn verify(only: Option<&str>, file: &ConfigFile, json: bool) -> miette::Re
 }
 
 fn described(finding: &Finding) -> Value {
-    match finding {
-        Finding::Same { tool } => json!({"tool": tool, "finding": "same"}),
-        Finding::New { tool } => json!({"tool": tool, "finding": "new", "what": "not pinned, not offered"}),
-        Finding::Missing { tool } => {
+    let tool = &finding.item.name;
+    match &finding.state {
+        State::Same => json!({"tool": tool, "finding": "same"}),
+        State::New => json!({"tool": tool, "finding": "new", "what": "not pinned, not offered"}),
+        State::Missing => {
             json!({"tool": tool, "finding": "missing", "what": "not served any more"})
         }
-        Finding::Unreadable { tool, why } => json!({"tool": tool, "finding": "unreadable", "what": why}),
-        Finding::RawOnly { tool, pinned, live } => json!({
+        State::Unreadable { why } => json!({"tool": tool, "finding": "unreadable", "what": why}),
+        State::RawOnly { pinned, live } => json!({
             "tool": tool, "finding": "same", "what": "(other bytes, the same canonical form)",
             "pinned": pinned.to_string(), "live": live.to_string(),
         }),
-        Finding::Changed { tool, pinned, live, fields } => json!({
+        State::Changed { pinned, live, fields } => json!({
             "tool": tool, "finding": "changed", "what": fields.join(", "), "fields": fields,
             "pinned": pinned.to_string(), "live": live.to_string(),
         }),

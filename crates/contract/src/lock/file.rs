@@ -12,6 +12,7 @@ use serde_json::value::RawValue;
 
 use super::{Lock, LockFault, Past, Pin, Unfit, UpstreamIdentity, checked};
 use crate::digest::Digest;
+use crate::kind::Kind;
 use crate::layout::{compact, pretty};
 
 /// The format that this program writes and reads.
@@ -25,15 +26,26 @@ struct Head {
     format: u64,
 }
 
+type Texts = BTreeMap<String, PinText>;
+type Retired = BTreeMap<String, Vec<Past>>;
+
 #[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
 struct LockText {
     #[serde(rename = "format")]
     _format: u64,
     upstream: UpstreamIdentity,
-    tools: BTreeMap<String, PinText>,
+    tools: Texts,
     #[serde(default)]
-    retired: BTreeMap<String, Vec<Past>>,
+    resource_templates: Texts,
+    #[serde(default)]
+    prompts: Texts,
+    #[serde(default)]
+    retired: Retired,
+    #[serde(default)]
+    retired_resource_templates: Retired,
+    #[serde(default)]
+    retired_prompts: Retired,
 }
 
 #[derive(Deserialize)]
@@ -65,50 +77,63 @@ impl Lock {
             return Err(LockFault::Format { found: format });
         }
         let lock: LockText = serde_json::from_str(text).map_err(LockFault::Shape)?;
-        for (tool, past) in &lock.retired {
-            ascending(tool, past, u32::MAX)?;
+        let mut read = Self::empty(lock.upstream);
+        for (kind, pins, retired) in [
+            (Kind::Tool, lock.tools, lock.retired),
+            (Kind::ResourceTemplate, lock.resource_templates, lock.retired_resource_templates),
+            (Kind::Prompt, lock.prompts, lock.retired_prompts),
+        ] {
+            for (name, past) in &retired {
+                ascending(kind, name, past, u32::MAX)?;
+            }
+            let pins = pins.into_iter().map(|(name, pin)| Ok((name.clone(), pin.verified(kind, name)?)));
+            *read.pins_mut(kind) = pins.collect::<Result<_, _>>()?;
+            read.retired.insert(kind, retired);
         }
-        let tools = lock.tools.into_iter().map(|(tool, pin)| Ok((tool.clone(), pin.verified(tool)?)));
-        Ok(Self { upstream: lock.upstream, tools: tools.collect::<Result<_, _>>()?, retired: lock.retired })
+        Ok(read)
     }
 
     /// The text of the lock, with a line feed at the end. The same lock always gives the same text.
     pub fn to_pretty_json(&self) -> String {
-        let tools = self.tools.iter().map(|(name, pin)| (name.as_str(), pin.text()));
-        let mut members = vec![
-            ("format", FORMAT.to_string()),
-            ("upstream", json(&self.upstream)),
-            ("tools", object(tools)),
-        ];
-        if !self.retired.is_empty() {
-            members.push(("retired", json(&self.retired)));
-        }
+        let mut members = vec![("format", FORMAT.to_string()), ("upstream", json(&self.upstream))];
+        // A lock of tools alone has the same text as before there were other kinds.
+        members.extend(Kind::ALL.into_iter().filter_map(|kind| {
+            let pins = self.pins(kind);
+            let text = || object(pins.iter().map(|(name, pin)| (name.as_str(), pin.text())));
+            (kind == Kind::Tool || !pins.is_empty()).then(|| (kind.member(), text()))
+        }));
+        members.extend(Kind::ALL.into_iter().filter_map(|kind| {
+            let retired = self.retired.get(&kind).filter(|retired| !retired.is_empty())?;
+            Some((kind.retired_member(), json(retired)))
+        }));
         pretty(&object(members))
     }
 }
 
 impl PinText {
-    fn verified(self, tool: String) -> Result<Pin, LockFault> {
+    fn verified(self, kind: Kind, name: String) -> Result<Pin, LockFault> {
         let shown = compact(self.definition.get());
         let served = self.raw.unwrap_or_else(|| shown.clone());
-        let (definition, found) = match checked(&tool, &served) {
+        let item = || kind.item(&name);
+        let (definition, found) = match checked(kind, &name, &served) {
             Ok(checked) => checked,
-            Err(Unfit::Name) => return Err(LockFault::Name { tool }),
-            Err(Unfit::Definition(source)) => return Err(LockFault::Definition { tool, source }),
+            Err(Unfit::Name) => return Err(LockFault::Name { item: item() }),
+            Err(Unfit::Definition(source)) => return Err(LockFault::Definition { item: item(), source }),
         };
         if compact(definition.get()) != shown {
-            return Err(LockFault::RawDiffers { tool });
+            return Err(LockFault::RawDiffers { item: item() });
         }
         for (what, recorded, computed) in
             [("digest", self.digest, found.jcs), ("rawDigest", self.raw_digest, found.raw)]
         {
             if recorded != computed {
-                return Err(LockFault::Edited { tool, what, recorded, computed });
+                return Err(LockFault::Edited { item: item(), what, recorded, computed });
             }
         }
-        ascending(&tool, &self.history, self.version)?;
+        ascending(kind, &name, &self.history, self.version)?;
         Ok(Pin {
-            name: tool,
+            kind,
+            name,
             version: self.version,
             digest: self.digest,
             raw_digest: self.raw_digest,
@@ -140,13 +165,13 @@ impl Pin {
     }
 }
 
-fn ascending(tool: &str, past: &[Past], next: u32) -> Result<(), LockFault> {
+fn ascending(kind: Kind, name: &str, past: &[Past], next: u32) -> Result<(), LockFault> {
     let versions: Vec<u32> = past.iter().map(|past| past.version).chain([next]).collect();
     let ascend = versions.windows(2).all(|pair| matches!(pair, [a, b] if a < b));
     if ascend && versions.first().is_some_and(|first| *first > 0) {
         Ok(())
     } else {
-        Err(LockFault::Versions { tool: tool.to_owned() })
+        Err(LockFault::Versions { item: kind.item(name) })
     }
 }
 

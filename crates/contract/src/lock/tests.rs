@@ -1,8 +1,8 @@
 mod file;
 mod verify;
 
-use super::{Lock, Past, PinFault, UpstreamIdentity};
-use crate::fingerprint;
+use super::{Live, Lock, Past, PinFault, UpstreamIdentity};
+use crate::{Kind, fingerprint};
 
 const AT: &str = "2026-11-30T10:00:00Z";
 const LATER: &str = "2026-12-01T10:00:00Z";
@@ -12,6 +12,10 @@ const ODD: &str = r#"{"name":"odd","z":1.10,"a":[1E5,-0,9007199254740993,0.1],"s
 const PLAIN: &str = r#"{"name":"plain","inputSchema":{"type":"object"}}"#;
 /// White space of its own.
 const SPACED: &str = "{ \"name\": \"spaced\",\n  \"inputSchema\": {\"type\":\"object\"} }";
+
+const TEMPLATE: &str = r#"{"uriTemplate":"ticket://{id}","name":"Ticket","size":1.0}"#;
+const GONE: &str = r#"{"uriTemplate":"gone://{x}","name":"Gone"}"#;
+const PROMPT: &str = r#"{"name":"diagnose","arguments":[{"name":"fault_code","required":true}]}"#;
 
 fn upstream() -> UpstreamIdentity {
     UpstreamIdentity {
@@ -23,6 +27,15 @@ fn upstream() -> UpstreamIdentity {
 
 fn lock() -> Lock {
     Lock::pin(upstream(), [("odd", ODD), ("plain", PLAIN), ("spaced", SPACED)], AT).unwrap()
+}
+
+/// A lock with contracts of every kind.
+fn all() -> Lock {
+    let live = Live::default()
+        .with(Kind::Tool, [("plain", PLAIN)])
+        .with(Kind::ResourceTemplate, [("ticket://{id}", TEMPLATE), ("gone://{x}", GONE)])
+        .with(Kind::Prompt, [("diagnose", PROMPT)]);
+    Lock::pin(upstream(), live, AT).unwrap()
 }
 
 #[test]
@@ -49,13 +62,13 @@ fn repinning_keeps_what_did_not_change_and_counts_what_did() {
     let past = Past { version: 1, digest: first.jcs, raw_digest: first.raw, pinned_at: AT.to_owned() };
     assert_eq!(plain.history, std::slice::from_ref(&past));
     assert!(!again.tools.contains_key("spaced"));
-    assert_eq!(again.retired["spaced"].len(), 1);
+    assert_eq!(again.retired(Kind::Tool, "spaced").len(), 1);
 
     let back = again.repin([("plain", PLAIN), ("spaced", SPACED)], LATER).unwrap();
     assert_eq!(back.tools["plain"].version, 3, "the first definition again is a new version");
     assert_eq!(back.tools["plain"].history[0], past);
     assert_eq!(back.tools["spaced"].version, 2, "a version is never used again");
-    assert!(back.retired.contains_key("odd") && !back.retired.contains_key("spaced"));
+    assert!(!back.retired(Kind::Tool, "odd").is_empty() && back.retired(Kind::Tool, "spaced").is_empty());
 }
 
 #[test]
@@ -70,11 +83,43 @@ fn a_change_of_bytes_alone_is_a_new_version_too() {
 fn refuses_what_cannot_be_pinned() {
     let pin = |live: &[(&str, &str)]| Lock::pin(upstream(), live.iter().copied(), AT).unwrap_err();
     assert!(
-        matches!(pin(&[("t", r#"{"name":"t","a":1,"a":2}"#)]), PinFault::Definition { tool, .. } if tool == "t")
+        matches!(pin(&[("t", r#"{"name":"t","a":1,"a":2}"#)]), PinFault::Definition { item, .. } if item.name == "t")
     );
-    assert!(matches!(pin(&[("t", r#"{"name":"u"}"#)]), PinFault::Name { tool } if tool == "t"));
+    assert!(matches!(pin(&[("t", r#"{"name":"u"}"#)]), PinFault::Name { item } if item.name == "t"));
     assert!(matches!(pin(&[("t", "{}")]), PinFault::Name { .. }));
     assert!(
-        matches!(pin(&[("plain", PLAIN), ("plain", PLAIN)]), PinFault::Repeated { tool } if tool == "plain")
+        matches!(pin(&[("plain", PLAIN), ("plain", PLAIN)]), PinFault::Repeated { item } if item.name == "plain")
     );
+}
+
+#[test]
+fn every_kind_has_versions_of_its_own() {
+    let lock = all();
+    let template = &lock.resource_templates["ticket://{id}"];
+    assert_eq!(template.definition.get(), TEMPLATE);
+    assert_eq!((template.kind, template.version), (Kind::ResourceTemplate, 1));
+    assert_eq!(template.digest, fingerprint(TEMPLATE).unwrap().jcs);
+
+    // A prompt may have the name of a tool.
+    let other = r#"{"name":"plain"}"#;
+    let live = Live::default().with(Kind::Prompt, [("plain", other)]).with(Kind::ResourceTemplate, []);
+    let next = lock.repin(live, LATER).unwrap();
+    assert_eq!((next.prompts["plain"].version, next.tools["plain"].version), (1, 1));
+    assert_eq!(next.tools["plain"].definition.get(), PLAIN);
+    assert_eq!(next.retired(Kind::Prompt, "diagnose").len(), 1);
+    let back = next.repin(Live::default().with(Kind::Prompt, [("diagnose", PROMPT)]), LATER).unwrap();
+    assert_eq!(back.prompts["diagnose"].version, 2, "a version is never used again");
+    assert!(back.retired(Kind::Tool, "plain").is_empty());
+}
+
+#[test]
+fn a_fault_names_the_kind() {
+    let fault = |kind, name, definition| {
+        Lock::pin(upstream(), Live::default().with(kind, [(name, definition)]), AT).unwrap_err().to_string()
+    };
+    assert_eq!(
+        fault(Kind::ResourceTemplate, "a:{b}", TEMPLATE),
+        "the definition of resource template `a:{b}` has another `uriTemplate`; pin the list as the upstream serves it"
+    );
+    assert_eq!(fault(Kind::Prompt, "p", "[]"), "the definition of prompt `p` cannot be pinned");
 }

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use aldgate_approval::Timestamp;
-use aldgate_contract::Finding;
+use aldgate_contract::State;
 use aldgate_wire::request::Method;
 use serde_json::value::RawValue;
 
@@ -212,16 +212,17 @@ fn differences(source: &Source, live: &LiveList) -> BTreeMap<String, Change> {
     let findings = source.lock.verify(live.tools.iter().map(|(name, raw)| (name.as_str(), raw.get())));
     let mut changed = BTreeMap::new();
     for finding in findings {
-        match finding {
+        let tool = finding.item.name;
+        match finding.state {
             // Other bytes with the same canonical form say the same; what is served are the pinned bytes.
-            Finding::Same { .. } | Finding::New { .. } | Finding::RawOnly { .. } => {}
-            Finding::Changed { tool, fields, .. } => {
+            State::Same | State::New | State::RawOnly { .. } => {}
+            State::Changed { fields, .. } => {
                 changed.insert(tool, Change::of_members(&fields));
             }
-            Finding::Missing { tool } => {
+            State::Missing => {
                 changed.insert(tool, Change::plain("not served any more"));
             }
-            Finding::Unreadable { tool, why } => {
+            State::Unreadable { why } => {
                 changed.insert(tool, Change::unreadable(&why));
             }
         }

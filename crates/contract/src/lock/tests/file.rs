@@ -1,7 +1,8 @@
 use expect_test::{Expect, expect};
 
 use super::super::{Lock, LockFault};
-use super::{AT, LATER, ODD, PLAIN, SPACED, lock, upstream};
+use super::{AT, LATER, ODD, PLAIN, SPACED, all, lock, upstream};
+use crate::{Kind, Live};
 
 #[test]
 fn the_text_is_for_review() {
@@ -50,7 +51,7 @@ fn the_text_gives_the_exact_bytes_back() {
         );
     }
     assert_eq!(read.upstream, lock.upstream);
-    assert_eq!(read.retired, lock.retired);
+    assert_eq!(read.retired(Kind::Tool, "plain"), lock.retired(Kind::Tool, "plain"));
     assert_eq!(read.to_pretty_json(), text, "writing is stable");
     assert!(text.contains("1.100,") && text.contains("9007199254740993,") && text.contains(r"\u00e9\/é"));
     assert_eq!(
@@ -85,11 +86,14 @@ fn an_edited_definition_is_refused_and_named_with_both_digests() {
         "0.1\n",
         "0.2\n",
         expect![
-            "the lock was edited: `odd` records digest sha256:104928767bd2cc7dc36f8e673db99ac1448d4f5c74002e684c203657d6c1bb0d, but its definition has sha256:861a08984b0a7485236e6ccfd199870cfd55202b848f809edced7416ed4983d6; restore the file, or pin the tool anew"
+            "the lock was edited: tool `odd` records digest sha256:104928767bd2cc7dc36f8e673db99ac1448d4f5c74002e684c203657d6c1bb0d, but its definition has sha256:861a08984b0a7485236e6ccfd199870cfd55202b848f809edced7416ed4983d6; restore the file, or pin it anew"
         ],
     );
     let fault = edited("\"z\": 1.10", "\"z\": 1.1");
-    assert!(matches!(&fault, LockFault::Edited { tool, what: "rawDigest", .. } if tool == "odd"), "{fault}");
+    assert!(
+        matches!(&fault, LockFault::Edited { item, what: "rawDigest", .. } if item.name == "odd"),
+        "{fault}"
+    );
     let fault = edited("9007199254740993", "9007199254740992");
     assert!(
         matches!(&fault, LockFault::Edited { what: "rawDigest", .. }),
@@ -107,8 +111,8 @@ fn an_edited_digest_is_refused() {
     let other = crate::Digest::of("other").to_string();
     let fault = edited(&plain.jcs.to_string(), &other);
     match fault {
-        LockFault::Edited { tool, what, recorded, computed } => {
-            assert_eq!((tool.as_str(), what), ("plain", "digest"));
+        LockFault::Edited { item, what, recorded, computed } => {
+            assert_eq!((item.name.as_str(), what), ("plain", "digest"));
             assert_eq!((recorded.to_string(), computed), (other, plain.jcs));
         }
         fault => panic!("{fault}"),
@@ -122,16 +126,16 @@ fn kept_bytes_must_be_the_definition_that_is_shown() {
         r#"{\"type\":\"object\"}"#,
         r#"{\"type\":\"array\"}"#,
         expect![
-            "the lock was edited: `raw` of `spaced` is not its `definition`; restore the file, or pin the tool anew"
+            "the lock was edited: `raw` of tool `spaced` is not its `definition`; restore the file, or pin it anew"
         ],
     );
     let fault = edited(r#""raw": "{ "#, r#""raw": "{"#);
     assert!(
-        matches!(&fault, LockFault::Edited { tool, what: "rawDigest", .. } if tool == "spaced"),
+        matches!(&fault, LockFault::Edited { item, what: "rawDigest", .. } if item.name == "spaced"),
         "{fault}"
     );
     let fault = edited(r#""raw": "{ "#, r#""raw": "x{ "#);
-    assert!(matches!(&fault, LockFault::Definition { tool, .. } if tool == "spaced"), "{fault}");
+    assert!(matches!(&fault, LockFault::Definition { item, .. } if item.name == "spaced"), "{fault}");
 }
 
 #[test]
@@ -144,12 +148,14 @@ fn refuses_texts_that_are_no_lock() {
     refuses(
         "\"version\": 1,",
         "\"version\": 0,",
-        expect!["the lock was edited: the versions of `odd` do not ascend from 1; restore the file"],
+        expect!["the lock was edited: the versions of tool `odd` do not ascend from 1; restore the file"],
     );
     refuses(
         "\"odd\": {",
         "\"other\": {",
-        expect!["the lock was edited: the definition under `other` has another `name`; restore the file"],
+        expect![
+            "the lock was edited: the definition under tool `other` has another `name`; restore the file"
+        ],
     );
     refuses("\"tools\": {", "<<<<<<< HEAD\n\"tools\": {", expect!["the lock cannot be read at line 8"]);
     refuses("\"pinnedAt\":", "\"pinnedat\":", expect!["the lock has not the shape of one"]);
@@ -165,5 +171,57 @@ fn history_must_ascend() {
     let text = lock().repin([("plain", changed.as_str())], LATER).unwrap().to_pretty_json();
     assert!(Lock::parse(&text).is_ok());
     let fault = Lock::parse(&text.replacen("\"version\": 2", "\"version\": 1", 1)).unwrap_err();
-    assert!(matches!(fault, LockFault::Versions { tool } if tool == "plain"));
+    assert!(matches!(fault, LockFault::Versions { item } if item.name == "plain"));
+}
+
+#[test]
+fn every_kind_has_its_place_in_the_text() {
+    let lock = all().repin(Live::default().with(Kind::Prompt, []), LATER).unwrap();
+    let lock = lock
+        .repin(Live::default().with(Kind::Prompt, [("p", r#"{"name":"p"}"#)]), LATER)
+        .unwrap()
+        .repin(Live::default().with(Kind::ResourceTemplate, [("gone://{x}", super::GONE)]), LATER)
+        .unwrap();
+    let text = lock.to_pretty_json();
+    let value: serde_json::Value = serde_json::from_str(&text).unwrap();
+    let members: Vec<&String> = value.as_object().unwrap().keys().collect();
+    assert_eq!(
+        members,
+        [
+            "format",
+            "upstream",
+            "tools",
+            "resourceTemplates",
+            "prompts",
+            "retiredResourceTemplates",
+            "retiredPrompts"
+        ]
+    );
+    let read = Lock::parse(&text).unwrap();
+    assert_eq!(read.to_pretty_json(), text);
+    assert_eq!(read.retired(Kind::Prompt, "diagnose"), lock.retired(Kind::Prompt, "diagnose"));
+    assert_eq!(read.retired(Kind::ResourceTemplate, "ticket://{id}").len(), 1);
+    assert_eq!(read.resource_templates["gone://{x}"].definition.get(), super::GONE);
+    assert_eq!(read.prompts["p"].kind, Kind::Prompt);
+}
+
+#[test]
+fn an_edited_template_or_prompt_is_refused() {
+    let text = all().to_pretty_json();
+    let edited = |from: &str, to: &str| {
+        assert!(text.contains(from), "{from} is not in {text}");
+        Lock::parse(&text.replacen(from, to, 1)).unwrap_err()
+    };
+    let fault = edited("\"Ticket\"", "\"Tickets\"");
+    assert!(matches!(&fault, LockFault::Edited { item, what: "digest", .. }
+            if item.kind == Kind::ResourceTemplate && item.name == "ticket://{id}"));
+    let fault = edited("\"ticket://{id}\": {", "\"ticket://{no}\": {");
+    assert_eq!(
+        fault.to_string(),
+        "the lock was edited: the definition under resource template `ticket://{no}` has another `uriTemplate`; \
+         restore the file"
+    );
+    let fault = edited("\"fault_code\"", "\"code\"");
+    assert!(matches!(&fault, LockFault::Edited { item, .. } if item.kind == Kind::Prompt), "{fault}");
+    assert!(matches!(edited("\"prompts\":", "\"prompt\":"), LockFault::Shape(_)));
 }

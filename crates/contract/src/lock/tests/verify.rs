@@ -1,7 +1,8 @@
 use expect_test::expect;
 
-use super::super::{Finding, Lock};
-use super::{AT, ODD, PLAIN, SPACED, lock, upstream};
+use super::super::{Live, Lock, State};
+use super::{AT, LATER, ODD, PLAIN, PROMPT, SPACED, TEMPLATE, all, lock, upstream};
+use crate::Kind;
 
 fn shown(live: &[(&str, &str)]) -> String {
     lock().verify(live.iter().copied()).iter().map(|finding| format!("{finding}\n")).collect()
@@ -10,9 +11,9 @@ fn shown(live: &[(&str, &str)]) -> String {
 #[test]
 fn the_pinned_list_is_the_same_in_any_order() {
     expect![[r#"
-        `odd` is as pinned
-        `plain` is as pinned
-        `spaced` is as pinned
+        tool `odd` is as pinned
+        tool `plain` is as pinned
+        tool `spaced` is as pinned
     "#]]
     .assert_eq(&shown(&[("spaced", SPACED), ("odd", ODD), ("plain", PLAIN)]));
 }
@@ -24,7 +25,7 @@ fn a_change_names_its_members() {
     let pinned = crate::fingerprint(ODD).unwrap().jcs;
     let live = crate::fingerprint(&changed).unwrap().jcs;
     let fields = ["empty", "more", "z"].map(str::to_owned).to_vec();
-    assert_eq!(findings[0], Finding::Changed { tool: "odd".to_owned(), pinned, live, fields });
+    assert_eq!(findings[0].state, State::Changed { pinned, live, fields });
 }
 
 #[test]
@@ -38,7 +39,7 @@ fn other_bytes_of_the_same_definition_are_told_apart_from_a_change() {
         let findings = lock().verify([("odd", same.as_str())]);
         let pinned = crate::fingerprint(ODD).unwrap().raw;
         let live = crate::fingerprint(&same).unwrap().raw;
-        assert_eq!(findings[0], Finding::RawOnly { tool: "odd".to_owned(), pinned, live });
+        assert_eq!(findings[0].state, State::RawOnly { pinned, live });
     }
 }
 
@@ -49,21 +50,18 @@ fn an_integer_above_2_to_the_53rd_is_a_change() {
     let findings = lock().verify([("odd", changed.as_str())]);
     let digest = crate::fingerprint(ODD).unwrap().jcs;
     let fields = vec!["a".to_owned()];
-    assert_eq!(
-        findings[0],
-        Finding::Changed { tool: "odd".to_owned(), pinned: digest, live: digest, fields }
-    );
+    assert_eq!(findings[0].state, State::Changed { pinned: digest, live: digest, fields });
     assert!(findings[0].to_string().contains("an integer above 2^53"));
 }
 
 #[test]
 fn tells_missing_new_and_unreadable_tools() {
     expect![[r#"
-        `bad` cannot be read: the definition cannot be read without doubt: the key `x` at byte 20 repeats one of the same object; send each key once
-        `new` is listed, but not pinned
-        `odd` cannot be read: its definition has another `name`
-        `plain` cannot be read: the list has two tools of this name
-        `spaced` is pinned, but the upstream does not list it
+        tool `bad` cannot be read: the definition cannot be read without doubt: the key `x` at byte 20 repeats one of the same object; send each key once
+        tool `new` is listed, but not pinned
+        tool `odd` cannot be read: its definition has another `name`
+        tool `plain` cannot be read: the list has two tools of this name
+        tool `spaced` is pinned, but the upstream does not list it
     "#]]
     .assert_eq(&shown(&[
         ("bad", r#"{"name":"bad","x":1,"x":2}"#),
@@ -79,6 +77,46 @@ fn an_empty_lock_and_an_empty_list_agree() {
     let empty = Lock::pin(upstream(), [], AT).unwrap();
     assert_eq!(empty.verify([]), []);
     let findings = lock().verify([]);
-    assert!(findings.iter().all(|finding| matches!(finding, Finding::Missing { .. })) && findings.len() == 3);
-    assert_eq!(findings[0].tool(), "odd");
+    assert!(findings.iter().all(|finding| finding.state == State::Missing) && findings.len() == 3);
+    assert_eq!(findings[0].item.name, "odd");
+}
+
+#[test]
+fn every_kind_is_compared_under_its_own_name() {
+    let shown = |live: Live<'_>| -> String {
+        all().verify(live).iter().map(|finding| format!("{finding}\n")).collect()
+    };
+    let changed = TEMPLATE.replace("Ticket", "Other");
+    expect![[r#"
+        tool `plain` is as pinned
+        resource template `gone://{x}` is pinned, but the upstream does not list it
+        resource template `ticket://{id}` changed in name: pinned sha256:3fc4e165819bfdb9112cffa37eb6005f4b3b02f12b6f99188285322a3d2ea6de, live sha256:e943d4a731cdef3e8ea247902d4e9f26db985cfa4bfae912d1bb6f617251422d
+        prompt `diagnose` is as pinned
+        prompt `plain` cannot be read: the list has two prompts of this name
+    "#]]
+    .assert_eq(&shown(
+        Live::default()
+            .with(Kind::Prompt, [("diagnose", PROMPT), ("plain", PLAIN), ("plain", PLAIN)])
+            .with(Kind::Tool, [("plain", PLAIN)])
+            .with(Kind::ResourceTemplate, [("ticket://{id}", changed.as_str())]),
+    ));
+    expect![[r#"
+        resource template `gone://{x}` cannot be read: its definition has another `uriTemplate`
+        resource template `ticket://{id}` is pinned, but the upstream does not list it
+    "#]]
+    .assert_eq(&shown(Live::default().with(Kind::ResourceTemplate, [("gone://{x}", TEMPLATE)])));
+}
+
+#[test]
+fn what_was_not_asked_for_is_left_alone() {
+    let lock = all();
+    assert!(lock.verify(Live::default()).is_empty());
+    let tools = lock.verify([("plain", PLAIN)]);
+    assert_eq!(tools.len(), 1);
+    let again = lock.repin([] as [(&str, &str); 0], LATER).unwrap();
+    assert!(again.tools.is_empty() && again.retired(Kind::Tool, "plain").len() == 1);
+    assert_eq!((again.prompts.len(), again.resource_templates.len()), (1, 2));
+    let none = lock.repin(Live::default().with(Kind::Prompt, []), LATER).unwrap();
+    assert!(none.prompts.is_empty() && none.retired(Kind::Prompt, "diagnose").len() == 1);
+    assert_eq!(none.tools.len(), 1);
 }
