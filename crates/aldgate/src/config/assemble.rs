@@ -172,6 +172,19 @@ fn settings(loaded: &Loaded) -> Result<Settings, AssembleFault> {
             depth: within("limits.depth", limits.depth, 8, 100)?,
             response_bytes: within("limits.response_bytes", limits.response_bytes, 1 << 10, 256 << 20)?,
             in_flight: within("limits.in_flight", limits.in_flight, 1, 100_000)?,
+            in_flight_per_principal: within(
+                "limits.in_flight_per_principal",
+                limits.in_flight_per_principal,
+                1,
+                100_000,
+            )?,
+            in_flight_per_upstream: within(
+                "limits.in_flight_per_upstream",
+                limits.in_flight_per_upstream,
+                1,
+                100_000,
+            )?,
+            requests_per_second: limits.requests_per_second,
             call_timeout: lasting("limits.call_timeout", limits.call_timeout, SECOND, HOUR)?,
         },
         approvals: ApprovalTimes {

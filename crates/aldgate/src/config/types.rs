@@ -97,6 +97,12 @@ pub(crate) struct LimitsSection {
     pub(crate) response_bytes: usize,
     /// Requests that are worked on at once. A request that waits for a person counts.
     pub(crate) in_flight: usize,
+    /// Those of one principal.
+    pub(crate) in_flight_per_principal: usize,
+    /// Calls that one upstream works on at once.
+    pub(crate) in_flight_per_upstream: usize,
+    /// Requests of one principal a second, in bursts of twice as many; 0 is no limit.
+    pub(crate) requests_per_second: u32,
     /// How long an upstream may take for one call, and a client for the body of one request, `1s` to `1h`. Waiting for
     /// a person does not count.
     pub(crate) call_timeout: Span,
@@ -109,6 +115,9 @@ impl Default for LimitsSection {
             depth: 64,
             response_bytes: 8 << 20,
             in_flight: 512,
+            in_flight_per_principal: 256,
+            in_flight_per_upstream: 256,
+            requests_per_second: 0,
             call_timeout: Span::seconds(60),
         }
     }
