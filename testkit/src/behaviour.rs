@@ -18,7 +18,7 @@ pub enum Behaviour {
     },
     /// A stream of events, each with one such text as its data.
     Stream(Vec<String>),
-    /// Any HTTP response.
+    /// Any HTTP response; `%ID%` in a body of text becomes the request's id.
     Http {
         /// HTTP status.
         status: u16,
@@ -131,14 +131,15 @@ impl Behaviour {
     /// A redirect to another URL, with a good answer for whoever does not look.
     #[must_use]
     pub fn redirect(url: &str) -> Self {
-        Self::http(307, &[("location", url), ("content-type", "application/json")], "{}")
+        let good = response(r#"{"resultType":"complete","content":[]}"#);
+        Self::http(307, &[("location", url), ("content-type", "application/json")], good)
     }
 
-    /// A body that says that it is compressed.
+    /// A body that says that it is compressed, and is a good answer for whoever does not look.
     #[must_use]
     pub fn compressed() -> Self {
         let headers = [("content-type", "application/json"), ("content-encoding", "gzip")];
-        Self::http(200, &headers, b"\x1f\x8b\x08\0\0\0\0\0\0\x03\0\0\0\xff\xff".as_slice())
+        Self::http(200, &headers, response(r#"{"resultType":"complete","content":[]}"#))
     }
 
     /// An HTTP status with a page.

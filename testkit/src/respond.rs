@@ -41,7 +41,11 @@ pub(crate) async fn respond(mut behaviour: Behaviour, asked: Asked<'_>) -> Resul
             }
             Behaviour::Http { status, headers, body } => {
                 let headers: Vec<_> = headers.iter().map(|(name, value)| (*name, value.as_str())).collect();
-                return Ok(made(status, &headers, Body::from(body)));
+                let body = match std::str::from_utf8(&body) {
+                    Ok(text) => filled(text, asked.id),
+                    Err(_) => Body::from(body),
+                };
+                return Ok(made(status, &headers, body));
             }
             Behaviour::BreakOff => return Ok(broken()),
             Behaviour::Close => return Err(Closed),
