@@ -13,7 +13,7 @@ pub const PENDING_CODE: &str = "AG-APPROVAL-PENDING";
 /// The code that means: the call was sent, and nobody knows whether it ran.
 pub(crate) const UNKNOWN_CODE: &str = "AG-OUTCOME-UNKNOWN";
 
-/// The code that means: the call ran, and the upstream answered it with a JSON-RPC error of its own.
+/// The code that means: the upstream answered with a JSON-RPC error of its own, and nothing was changed.
 pub(crate) const UPSTREAM_ERROR_CODE: &str = "AG-UPSTREAM-ERROR";
 
 /// The `_meta` key under which the gateway says why it refused.
