@@ -79,6 +79,12 @@ bench: ## CPU time and latency of one read, direct and through the gateway (rele
 	@cargo build --release -p aldgate
 	@scripts/bench.py --binary $(TARGET)/release/aldgate
 
+.PHONY: conformance
+conformance: binary ## The official conformance suite, straight at testkit's everything-server and through the gateway
+	@scripts/step.sh "the everything-server" cargo build -p aldgate-testkit --example everything
+	@scripts/conformance/run.py --binaries $(TARGET)/debug --direct
+	@scripts/conformance/run.py --binaries $(TARGET)/debug
+
 .PHONY: fmt
 fmt: ## Format the Rust code
 	@cargo fmt --all
@@ -91,4 +97,4 @@ audit: ## Licences, bans and sources of the dependencies
 .PHONY: clean
 clean: ## Remove what was built and set up
 	@cargo clean
-	@rm -rf clients/typescript/node_modules .venv
+	@rm -rf clients/typescript/node_modules scripts/conformance/node_modules .venv

