@@ -30,6 +30,78 @@ fn the_matrix_is_the_golden_one() {
 }
 
 #[test]
+fn the_matrix_loses_no_principal_of_the_same_role() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let principal = |name: &str, kind: &str, tenant: &str| {
+        let hash = format!("sha256:{:064x}", name.len());
+        format!(
+            "[[principals]]\nname = \"{name}\"\nkind = \"{kind}\"\ntenant = \"{tenant}\"\nroles = [\"agent\"]\ntoken_sha256 = \"{hash}\"\n"
+        )
+    };
+    let all = [
+        principal("a", "service", "one"),
+        principal("bb", "person", "one"),
+        principal("ccc", "service", "two"),
+    ];
+    let config = folder.path().join("aldgate.toml");
+    let demo = std::path::Path::new(crate::running::root()).join("demo");
+    let lock = demo.join("contracts/manuals.json");
+    let rest = "[policy]\nfiles = [\"p.cedar\"]\n[registry.\"manuals/search_manual\"]\nauthority = \"automatic\"\nlabels = []\nread_only = true\n";
+    let upstream = format!(
+        "[upstreams.manuals]\nkind = \"http\"\nurl = \"http://127.0.0.1:7310/manuals/mcp\"\nlock = {lock:?}\n"
+    );
+    std::fs::write(&config, format!("{}{upstream}{rest}", all.concat())).expect("written");
+    let policy = "permit (principal, action in [Action::\"call\", Action::\"call_unattended\"], resource) when { principal is Service && principal.tenant == \"one\" };";
+    std::fs::write(folder.path().join("p.cedar"), policy).expect("written");
+    let config = config.to_str().expect("UTF-8");
+
+    let matrix = json_of(&run(&["policy", "matrix", "--config", config, "--json"]));
+    let ruled = |kind: &str, tenant: &str, ruling: &str| json!({"role": "agent", "kind": kind, "tenant": tenant, "ruling": ruling});
+    let mut expected = [
+        ruled("person", "one", "prohibited"),
+        ruled("service", "one", "automatic"),
+        ruled("service", "two", "prohibited"),
+    ];
+    let mut found = matrix[0]["roles"].as_array().expect("columns").clone();
+    found.sort_by_key(Value::to_string);
+    expected.sort_by_key(Value::to_string);
+    assert_eq!(found, expected);
+
+    let table = run(&["policy", "matrix", "--config", config]);
+    let table = String::from_utf8_lossy(&table.stdout).into_owned();
+    for heading in ["agent (person, one)", "agent (service, one)", "agent (service, two)"] {
+        assert!(table.contains(heading), "{table}");
+    }
+    let row = table.lines().nth(1).expect("a row");
+    assert_eq!((row.matches("automatic").count(), row.matches("prohibited").count()), (3, 2), "{table}");
+}
+
+#[test]
+fn an_approver_sees_that_there_is_something_to_see() {
+    let serving = Serving::start(&["--no-run"]);
+    let hidden = "AC250\u{202e}1S-VT\u{200b}";
+    let arguments = json!({"part_no": hidden, "quantity": 3, "ticket_id": "SR-20031"}).to_string();
+    let mut call = aldgate()
+        .args(["call", "raise_parts_order", "--json", "--args", &arguments])
+        .env("ALDGATE_URL", &serving.url)
+        .env("ALDGATE_TOKEN", &serving.agent)
+        .stdout(std::process::Stdio::null())
+        .stderr(std::process::Stdio::null())
+        .spawn()
+        .expect("the binary starts");
+    let id = pending(&serving, 3);
+    let shown = serving.run_as(&serving.approver, &["approvals", "show", &id]);
+    let shown = String::from_utf8_lossy(&shown.stdout).into_owned();
+    assert!(shown.contains(r"AC250\u{202e}1S-VT\u{200b}"), "{shown}");
+    assert!(!shown.contains(['\u{202e}', '\u{200b}']), "{shown}");
+    let shown = serving.run_as(&serving.approver, &["approvals", "show", &id, "--json"]);
+    assert_eq!(json_of(&shown)["arguments"]["part_no"], hidden);
+    assert!(shown.stdout.is_ascii());
+    call.kill().expect("killed");
+    call.wait().expect("it ends");
+}
+
+#[test]
 fn the_built_in_configuration_is_good() {
     assert!(run(&["config", "check"]).status.success());
     let output = run(&["policy", "check"]);

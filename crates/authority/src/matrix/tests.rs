@@ -111,7 +111,7 @@ fn what_arguments_can_change_depends_on_them() {
 #[test]
 fn one_role_of_two_kinds_and_tenants_keeps_every_column() {
     let authorizer = authorizer(
-        "permit(principal, action in [Action::\"call\", Action::\"call_unattended\"], resource) when { principal.kind == \"service\" && principal.tenant == \"demo\" };",
+        "permit(principal, action in [Action::\"call\", Action::\"call_unattended\"], resource) when { principal is Service && principal.tenant == \"demo\" };",
     );
     let tool = Surveyed { upstream: "u", tool: "auto", hints: Hints::default() };
     let column = |kind, tenant: &str| Column { role: "agent".to_owned(), kind, tenant: tenant.to_owned() };
@@ -124,7 +124,7 @@ fn one_role_of_two_kinds_and_tenants_keeps_every_column() {
     let shown: Vec<String> = rows[0].roles.iter().map(|one| serde_json::to_string(one).unwrap()).collect();
     expect![[r#"
         {"role":"agent","kind":"person","tenant":"demo","ruling":"prohibited"}
-        {"role":"agent","kind":"service","tenant":"demo","ruling":"prohibited"}
+        {"role":"agent","kind":"service","tenant":"demo","ruling":"automatic"}
         {"role":"agent","kind":"service","tenant":"other","ruling":"prohibited"}"#]]
     .assert_eq(&shown.join("\n"));
 }
