@@ -39,6 +39,8 @@ pub(crate) enum Command {
     Audit(AuditCommand),
     /// How the gateway and its upstreams stand.
     Status(AdminTarget),
+    /// Have a running gateway read its configuration, locks and policies again.
+    Reload(AdminTarget),
     /// List tools, or show one contract.
     #[command(subcommand)]
     Tools(ToolsCommand),

@@ -9,6 +9,7 @@ mod config;
 mod contracts;
 mod dev;
 mod policy;
+mod reload;
 pub(crate) mod serve;
 mod status;
 mod token;
@@ -32,6 +33,7 @@ pub(crate) async fn run(arguments: Arguments) -> miette::Result<ExitCode> {
         Command::Contracts(what) => contracts::run(what).await,
         Command::Approvals(what) => approvals::run(what).await,
         Command::Audit(what) => audit::run(what).await,
+        Command::Reload(target) => reload::run(&target).await,
         Command::Status(target) => status::run(&target).await,
         Command::Tools(what) => tools::run(what).await,
         Command::Call(arguments) => call::run(arguments).await,

@@ -6,7 +6,7 @@ mod docs;
 mod load;
 mod types;
 
-pub(crate) use assemble::{assemble, reviewed, upstream_settings};
+pub(crate) use assemble::{assemble, configured, reviewed, upstream_settings};
 pub(crate) use docs::{markdown, schema};
 pub(crate) use load::{Loaded, embedded, load};
 pub(crate) use types::{Config, Kind, UpstreamSection};

@@ -4,6 +4,7 @@
 mod approvals;
 mod evidence;
 mod fault;
+mod reload;
 mod status;
 mod tools;
 
@@ -25,6 +26,7 @@ use fault::AdminFault;
 pub(crate) fn router(gate: Arc<Gate>) -> Router {
     Router::new()
         .route("/v1/status", get(status::status))
+        .route("/v1/reload", post(reload::reload))
         .route("/v1/tools/{name}", get(tools::show))
         .route("/v1/approvals", get(approvals::list))
         .route("/v1/approvals/{id}", get(approvals::show))
@@ -73,7 +75,7 @@ impl FromRequestParts<Arc<Gate>> for Caller {
                 "the header `authorization` stands more than once",
             ));
         }
-        gate.identity.authenticate(value).await.map(Self).map_err(|fault| {
+        gate.snapshot().identity.authenticate(value).await.map(Self).map_err(|fault| {
             gate.counters.count_unauthenticated();
             AdminFault::new(401, "AG-IDENTITY", fault.to_string())
         })
@@ -83,7 +85,7 @@ impl FromRequestParts<Arc<Gate>> for Caller {
 impl Caller {
     /// Checks that the policies allow an action on the gateway itself.
     fn may(&self, gate: &Gate, action: Action) -> Result<(), AdminFault> {
-        gate.snapshot.authorizer.may(&self.0, action).map_err(|_reasons| {
+        gate.snapshot().authorizer.may(&self.0, action).map_err(|_reasons| {
             let message = format!(
                 "`{}` may not `{}` here; a policy would have to permit it",
                 self.0.name,

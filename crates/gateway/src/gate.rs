@@ -1,24 +1,18 @@
 //! What all requests share.
 
-use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, OnceLock};
 
 use aldgate_approval::SealKey;
-use aldgate_authority::Authorizer;
 use aldgate_evidence::Recorder;
-use aldgate_identity::Authenticator;
 use aldgate_store::Store;
+use arc_swap::ArcSwap;
 use tokio::sync::{Notify, Semaphore, watch};
 
-use crate::catalog::Catalog;
+use crate::chain::chain;
 use crate::settings::Settings;
 use crate::shares::Shares;
-
-/// One snapshot of the configuration: what a request sees does not change under it.
-pub(crate) struct Snapshot {
-    pub(crate) catalog: Catalog,
-    pub(crate) authorizer: Authorizer,
-}
+use crate::snapshot::{ConfigurationSource, Snapshot};
 
 /// What is counted and not recorded.
 #[derive(Debug, Default)]
@@ -50,8 +44,9 @@ impl Counters {
 /// The running gateway.
 pub struct Gate {
     pub(crate) settings: Settings,
-    pub(crate) snapshot: Arc<Snapshot>,
-    pub(crate) identity: Arc<dyn Authenticator>,
+    pub(crate) snapshot: ArcSwap<Snapshot>,
+    /// Where the configuration is read again.
+    pub(crate) reading: OnceLock<Arc<dyn ConfigurationSource>>,
     pub(crate) store: Arc<Store>,
     pub(crate) recorder: Recorder,
     pub(crate) seal: SealKey,
@@ -64,4 +59,21 @@ pub struct Gate {
     pub(crate) closing: Arc<watch::Sender<bool>>,
     /// Wakes the requests that wait for a decision; they look into the store themselves.
     pub(crate) decided: Notify,
+}
+
+impl Gate {
+    /// The configuration that a request which begins now goes by.
+    pub(crate) fn snapshot(&self) -> Arc<Snapshot> {
+        self.snapshot.load_full()
+    }
+
+    /// Reads the configuration again and uses it for the requests to come.
+    pub(crate) async fn reload(&self) -> Result<(), String> {
+        let source = self.reading.get().ok_or("this gateway has no configuration file to read again")?;
+        let configured = source.read().await?;
+        let next = Snapshot::build(configured, &self.settings).await.map_err(|fault| chain(&fault))?;
+        let before = self.snapshot.swap(Arc::new(next));
+        before.retire();
+        Ok(())
+    }
 }

@@ -1,14 +1,15 @@
 //! Putting the gateway together, and its two listeners.
 
 use std::future::Future;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use aldgate_approval::SealKey;
 use aldgate_authority::{AuthorizerFault, PolicySet, Registry};
-use aldgate_contract::{Lock, PinFault, UpstreamIdentity};
+use aldgate_contract::PinFault;
 use aldgate_evidence::{Recorder, Row, close_open_intents};
 use aldgate_identity::Authenticator;
 use aldgate_store::{Store, StoreFault};
+use arc_swap::ArcSwap;
 use axum::Router;
 use axum::extract::State;
 use axum::response::Response;
@@ -18,12 +19,12 @@ use tokio::net::TcpListener;
 use tokio::sync::{Notify, Semaphore, broadcast, watch};
 use tokio::task::JoinHandle;
 
-use crate::catalog::{Catalog, CatalogFault, LiveFault, Source, Standing, keep_verifying, live_list};
-use crate::gate::{Counters, Gate, Snapshot};
-use crate::review::authorizer;
-use crate::settings::{Pins, Settings, UpstreamSettings};
+use crate::catalog::{CatalogFault, LiveFault};
+use crate::gate::{Counters, Gate};
+use crate::settings::{Settings, UpstreamSettings};
 use crate::shares::Shares;
-use crate::upstream::{TransportFault, Upstream};
+use crate::snapshot::{ConfigurationSource, Configured, Snapshot};
+use crate::upstream::TransportFault;
 use crate::{admin, clock, journey};
 
 /// Everything that a gateway is made of.
@@ -85,8 +86,21 @@ pub enum StartFault {
 /// A gateway that has started.
 pub struct Gateway {
     gate: Arc<Gate>,
-    tasks: Vec<JoinHandle<()>>,
     recording: JoinHandle<()>,
+}
+
+/// Has a running gateway read its configuration again.
+#[derive(Clone)]
+pub struct Reloader(Arc<Gate>);
+
+impl Reloader {
+    /// Reads the configuration and uses it from the next request on. Requests under way go on under the old one.
+    ///
+    /// # Errors
+    /// In words for an operator, where it cannot be read or used; then nothing changes.
+    pub async fn reload(&self) -> Result<(), String> {
+        self.0.reload().await
+    }
 }
 
 /// What the last run left open and this one closed.
@@ -105,21 +119,14 @@ impl Gateway {
     pub async fn start(parts: Parts) -> Result<(Self, Recovered), StartFault> {
         let Parts { settings, upstreams, registry, policies, identity, store, seal } = parts;
         let unknown_calls = close_open_intents(&store, clock::now()).await?;
-        let mut sources = Vec::with_capacity(upstreams.len());
-        let mut strict = true;
-        for one in upstreams {
-            strict &= matches!(one.pins, Pins::Locked(_));
-            let prefix = one.prefix.clone();
-            sources.push((source(one, &settings).await?, prefix));
-        }
-        let catalog = Catalog::build(sources, &registry, strict)?;
-        let authorizer = authorizer(&catalog, registry, policies)?;
+        let configured = Configured { upstreams, registry, policies, identity };
+        let snapshot = Snapshot::build(configured, &settings).await?;
         let store = Arc::new(store);
         let (recorder, recording) = Recorder::start(store.clone());
         let in_flight = Arc::new(Semaphore::new(settings.bounds.in_flight));
         let gate = Arc::new(Gate {
-            snapshot: Arc::new(Snapshot { catalog, authorizer }),
-            identity,
+            snapshot: ArcSwap::from_pointee(snapshot),
+            reading: OnceLock::new(),
             store,
             recorder,
             seal,
@@ -130,14 +137,19 @@ impl Gateway {
             decided: Notify::new(),
             settings,
         });
-        let tasks = gate
-            .snapshot
-            .catalog
-            .sources
-            .iter()
-            .map(|source| tokio::spawn(keep_verifying(source.clone(), gate.settings.bounds.clone())))
-            .collect();
-        Ok((Self { gate, tasks, recording }, Recovered { unknown_calls }))
+        Ok((Self { gate, recording }, Recovered { unknown_calls }))
+    }
+
+    /// Lets operators have the configuration read again while the gateway runs. The first source that is given counts.
+    pub fn reads_again_from(&self, source: Arc<dyn ConfigurationSource>) {
+        // A second source is a mistake in the program that changes nothing.
+        let _ = self.gate.reading.set(source);
+    }
+
+    /// Has the configuration read again, as `POST /v1/reload` does.
+    #[must_use]
+    pub fn reloader(&self) -> Reloader {
+        Reloader(self.gate.clone())
     }
 
     /// The endpoint for agents: `POST /mcp`.
@@ -187,13 +199,7 @@ impl Gateway {
 
     /// Stops comparing contracts and writes the last rows.
     pub async fn stop(self) {
-        for task in &self.tasks {
-            task.abort();
-        }
-        for task in self.tasks {
-            // Aborted above; that is how it ends.
-            let _ = task.await;
-        }
+        self.gate.snapshot.load().retire();
         // Each request keeps its place until its call has ended, whether or not its client stayed.
         let bounds = &self.gate.settings.bounds;
         let places = u32::try_from(bounds.in_flight).unwrap_or(u32::MAX);
@@ -219,38 +225,4 @@ pub fn nodelay(listener: TcpListener) -> impl axum::serve::Listener<Addr = std::
 
 async fn mcp(State(gate): State<Arc<Gate>>, request: Request<axum::body::Body>) -> Response {
     journey::govern(gate, request).await
-}
-
-async fn source(one: UpstreamSettings, settings: &Settings) -> Result<Source, StartFault> {
-    let name = one.name;
-    let upstream = Upstream::new(&name, one.transport, one.bearer.as_deref())
-        .map_err(|source| StartFault::Upstream { name: name.clone(), source })?;
-    let (lock, standing) = match one.pins {
-        Pins::Locked(lock) => (lock, Standing::default()),
-        Pins::FirstUse => {
-            let live = live_list(&upstream, &settings.bounds)
-                .await
-                .map_err(|source| StartFault::FirstUse { name: name.clone(), source })?;
-            for unreadable in &live.unreadable {
-                tracing::warn!(upstream = name, unreadable, "a tool was left out");
-            }
-            let identity = UpstreamIdentity {
-                name: name.clone(),
-                endpoint: upstream.endpoint().to_owned(),
-                server: live.server.clone(),
-            };
-            let tools = live.tools.iter().map(|(name, raw)| (name.as_str(), raw.get()));
-            let lock = Lock::pin(identity, tools, &clock::rfc3339(clock::now()))
-                .map_err(|source| StartFault::Pin { name: name.clone(), source })?;
-            (lock, Standing { compared_at: Some(clock::now()), ..Standing::default() })
-        }
-    };
-    Ok(Source::new(
-        upstream,
-        one.may_ask,
-        lock,
-        standing,
-        one.verify_every,
-        settings.bounds.in_flight_per_upstream,
-    ))
 }

@@ -13,7 +13,7 @@ pub(crate) struct Identified {
 /// Finds the principal that the request's credentials stand for.
 pub(crate) async fn caller(gate: &Gate, trail: &mut Trail, head: Head) -> Result<Identified, Refusal> {
     let authorization = head.parts.headers.get(http::header::AUTHORIZATION).map(http::HeaderValue::as_bytes);
-    match gate.identity.authenticate(authorization).await {
+    match trail.snapshot.identity.authenticate(authorization).await {
         Ok(principal) => {
             let place = gate.shares.take(&principal);
             trail.principal = Some(principal);

@@ -21,7 +21,7 @@ use crate::{head, identify, line, reply, rule};
 
 /// Governs one request from its head to its response.
 pub(crate) async fn govern(gate: Arc<Gate>, request: Request<Body>) -> Response {
-    let trail = match Trail::begin() {
+    let trail = match Trail::begin(gate.snapshot()) {
         Ok(trail) => trail,
         Err(fault) => return reply::bare(None, &Refusal::host("AG-INTERNAL", fault.to_string())),
     };

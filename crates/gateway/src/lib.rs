@@ -27,15 +27,17 @@ mod review;
 mod rule;
 pub mod settings;
 mod shares;
+mod snapshot;
 mod trail;
 mod upstream;
 
 pub use catalog::{CatalogFault, HostFetch, LiveFault, ToolFault};
 pub use gate::Gate;
-pub use gateway::{Gateway, Parts, Recovered, StartFault, nodelay};
+pub use gateway::{Gateway, Parts, Recovered, Reloader, StartFault, nodelay};
 pub use line::Line;
 pub use permit::Permit;
 pub use pinning::{LiveTools, fetch_live, pin_live};
 pub use review::{Reviewed, ReviewedTool, review};
+pub use snapshot::{ConfigurationSource, Configured};
 pub use trail::Trail;
 pub use upstream::{ExchangeFault, Outcome, TransportFault};

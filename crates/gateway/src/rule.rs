@@ -21,7 +21,7 @@ pub(crate) async fn decide(gate: &Gate, trail: &mut Trail, call: Box<Call>) -> R
         Progress::Round { responses, .. } => responses.as_deref(),
         Progress::Fresh | Progress::Waiting { .. } => None,
     };
-    let ruling = gate.snapshot.authorizer.rule(&Question {
+    let ruling = trail.snapshot.authorizer.rule(&Question {
         principal,
         action: Action::Call,
         target: call.tool.target(),

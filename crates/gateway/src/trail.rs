@@ -1,5 +1,7 @@
 //! What is known of a request while it travels; evidence and reply are made of it.
 
+use std::sync::Arc;
+
 use aldgate_approval::CallId;
 use aldgate_authority::Principal;
 use aldgate_evidence::{Digests, Kind, Queued, Row};
@@ -8,9 +10,12 @@ use aldgate_wire::request::RequestId;
 use tokio::sync::OwnedSemaphorePermit;
 
 use crate::clock;
+use crate::snapshot::Snapshot;
 
 /// The trail of one request. Each step of the journey adds what it settled.
 pub struct Trail {
+    /// The configuration that the request goes by.
+    pub(crate) snapshot: Arc<Snapshot>,
     pub(crate) call: CallId,
     pub(crate) round: u32,
     pub(crate) principal: Option<Principal>,
@@ -35,8 +40,9 @@ pub struct Trail {
 
 impl Trail {
     /// The trail of a request that has just arrived.
-    pub(crate) fn begin() -> Result<Self, clock::NoRandomness> {
+    pub(crate) fn begin(snapshot: Arc<Snapshot>) -> Result<Self, clock::NoRandomness> {
         Ok(Self {
+            snapshot,
             call: CallId::from_random(clock::random()?),
             round: 0,
             principal: None,

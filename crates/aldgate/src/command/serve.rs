@@ -2,12 +2,14 @@
 
 use std::net::SocketAddr;
 use std::process::ExitCode;
+use std::sync::Arc;
 
 use aldgate_field_service::{Access, FieldService, Options};
 use aldgate_gateway::{Gateway, nodelay};
 use tokio::net::TcpListener;
 
 use super::configuration;
+use super::reload::{ConfigurationFile, at_hang_up};
 use crate::cli::{ConfigFile, FieldServiceArguments, Serve};
 use crate::coded::WithCode as _;
 use crate::config::{Kind, Loaded, assemble};
@@ -59,9 +61,15 @@ async fn gateway(file: &ConfigFile) -> miette::Result<()> {
             recovered.unknown_calls
         );
     }
+    if let Some(path) = loaded.path.clone() {
+        gateway.reads_again_from(Arc::new(ConfigurationFile { path, systems }));
+    }
+    let hang_ups = tokio::spawn(at_hang_up(gateway.reloader()));
     note!("agents: http://{}/mcp", address_of(&agents)?);
     note!("admin:  http://{}", address_of(&admin)?);
-    Ok(gateway.serve(agents, admin, signal::stop()).await.map_err(CommandFault::Serve)?)
+    let served = gateway.serve(agents, admin, signal::stop()).await;
+    hang_ups.abort();
+    Ok(served.map_err(CommandFault::Serve)?)
 }
 
 /// The servers inside the process, where the configuration names any.

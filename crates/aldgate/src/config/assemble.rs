@@ -12,7 +12,7 @@ use aldgate_field_service::{FieldService, ServerName};
 use aldgate_gateway::settings::{
     ApprovalTimes, Bounds, Doors, MayAsk, Pins, Settings, Transport, UpstreamSettings,
 };
-use aldgate_gateway::{Parts, Reviewed, StartFault, review};
+use aldgate_gateway::{Configured, Parts, Reviewed, StartFault, review};
 use aldgate_identity::{TokenTable, TokensFault};
 use aldgate_store::{Store, StoreFault};
 
@@ -91,23 +91,27 @@ pub(crate) async fn assemble(
     systems: Option<&FieldService>,
 ) -> Result<Assembled, AssembleFault> {
     let config = &loaded.config;
-    let upstreams = upstreams(loaded, systems, true)?;
-    let policies = policies(loaded)?;
+    let Configured { upstreams, registry, policies, identity } = configured(loaded, systems)?;
     let state_dir = loaded.path(&config.gateway.state_dir);
     let seal = seal_key(config.gateway.sealing_key_env.as_deref(), &state_dir)?;
     let store = Store::open(&state_dir).await?;
     Ok(Assembled {
-        parts: Parts {
-            settings: settings(loaded)?,
-            upstreams,
-            registry: config.registry.clone(),
-            policies,
-            identity: Arc::new(TokenTable::new(&config.principals)?),
-            store,
-            seal,
-        },
+        parts: Parts { settings: settings(loaded)?, upstreams, registry, policies, identity, store, seal },
         listen: config.gateway.listen,
         admin: config.admin.listen,
+    })
+}
+
+/// What can change while a gateway runs.
+pub(crate) fn configured(
+    loaded: &Loaded,
+    systems: Option<&FieldService>,
+) -> Result<Configured, AssembleFault> {
+    Ok(Configured {
+        upstreams: upstreams(loaded, systems, true)?,
+        registry: loaded.config.registry.clone(),
+        policies: policies(loaded)?,
+        identity: Arc::new(TokenTable::new(&loaded.config.principals)?),
     })
 }
 

@@ -25,6 +25,8 @@ pub(crate) struct Loaded {
     pub(crate) config: Config,
     /// The folder that its paths are relative to; `None` for the one that is built in.
     pub(crate) folder: Option<PathBuf>,
+    /// The file; `None` for the one that is built in.
+    pub(crate) path: Option<PathBuf>,
 }
 
 /// Why there is no configuration.
@@ -68,12 +70,12 @@ pub(crate) fn load(path: &Path) -> Result<Loaded, ConfigFault> {
         .map_err(|source| ConfigFault::File { path: path.to_owned(), source })?;
     let config = parse(&path.display().to_string(), &text)?;
     let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
-    Ok(Loaded { config, folder: Some(folder.to_owned()) })
+    Ok(Loaded { config, folder: Some(folder.to_owned()), path: Some(path.to_owned()) })
 }
 
 /// The configuration of the demonstration.
 pub(crate) fn embedded() -> Result<Loaded, ConfigFault> {
-    Ok(Loaded { config: parse("demo/aldgate.toml", demo::CONFIG)?, folder: None })
+    Ok(Loaded { config: parse("demo/aldgate.toml", demo::CONFIG)?, folder: None, path: None })
 }
 
 /// Reads a text.

@@ -160,14 +160,15 @@ fn decider(gate: &Gate, approver: &Principal, record: &Record) -> Decide {
     let binding = &record.binding;
     let (upstream, tool) = binding.tool.split_once('/').unwrap_or_default();
     let target = Target { upstream, tool, contract: &binding.contract };
-    gate.snapshot.authorizer.may_decide(approver, &binding.caller, &target)
+    gate.snapshot().authorizer.may_decide(approver, &binding.caller, &target)
 }
 
 fn view(gate: &Gate, record: &Record, sealed: &[u8]) -> Value {
     let binding = &record.binding;
     let arguments = approve::opened_arguments(gate, sealed)
         .map(|text| serde_json::from_str::<Value>(&text).unwrap_or_else(|_| json!({})));
-    let tool = gate.snapshot.catalog.tools.values().find(|tool| tool.key == binding.tool);
+    let snapshot = gate.snapshot();
+    let tool = snapshot.catalog.tools.values().find(|tool| tool.key == binding.tool);
     let decision = record.decision.as_ref().map(|decision| {
         json!({
             "decision": decision.verdict,

@@ -16,7 +16,8 @@ use crate::gate::Gate;
 /// Upstreams with what differs from their locks, tools that are held back, and what was counted.
 pub(super) async fn status(State(gate): State<Arc<Gate>>, caller: Caller) -> Result<Json<Value>, AdminFault> {
     caller.may(&gate, Action::Operate)?;
-    let catalog = &gate.snapshot.catalog;
+    let snapshot = gate.snapshot();
+    let catalog = &snapshot.catalog;
     let [unauthenticated, panics, unrecorded] = gate.counters.read();
     Ok(Json(json!({
         "version": env!("CARGO_PKG_VERSION"),

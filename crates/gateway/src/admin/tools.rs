@@ -19,7 +19,8 @@ pub(super) async fn show(
 ) -> Result<Json<Value>, AdminFault> {
     caller.may(&gate, Action::Operate)?;
     let shown: String = name.chars().filter(|letter| !letter.is_control()).take(64).collect();
-    let tool = gate.snapshot.catalog.tools.get(&name).ok_or_else(|| {
+    let snapshot = gate.snapshot();
+    let tool = snapshot.catalog.tools.get(&name).ok_or_else(|| {
         AdminFault::new(
             404,
             "AG-ADMIN-TOOL",

@@ -8,9 +8,9 @@ use serde_json::json;
 use serde_json::value::RawValue;
 
 use super::{Catalog, Standing, Tool};
-use crate::gate::Snapshot;
 use crate::receive::VERSIONS;
 use crate::reply;
+use crate::snapshot::Snapshot;
 
 /// How long a client may keep a list, in milliseconds.
 const LIST_TTL_MS: u64 = 60_000;

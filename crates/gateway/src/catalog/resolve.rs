@@ -81,7 +81,7 @@ pub(crate) fn resolve(
             if request.params.cursor.is_some() {
                 return Err(Refusal::params("the cursor was not given out here; list again without one"));
             }
-            return Ok(Resolved::Host(listing::tools(&gate.snapshot, &principal)));
+            return Ok(Resolved::Host(listing::tools(&trail.snapshot, &principal)));
         }
         _ => {}
     }
@@ -92,7 +92,7 @@ pub(crate) fn resolve(
         )));
     }
     let name = request.params.name.as_deref().unwrap_or_default();
-    let Some(tool) = gate.snapshot.catalog.tools.get(name).cloned() else {
+    let Some(tool) = trail.snapshot.catalog.tools.get(name).cloned() else {
         trail.tool = Some(name.chars().filter(|letter| !letter.is_control()).take(128).collect());
         return Err(Refusal::unknown_tool(name));
     };

@@ -98,7 +98,9 @@ async fn a_body_that_does_not_come_does_not_keep_its_place() {
         config.settings.bounds.call_timeout = std::time::Duration::from_secs(2);
     })
     .await;
-    let reply = world.client("agent").send_all_but_a_byte(&Call::tool("look", TEXT)).await.unwrap();
+    let (client, look) = (world.client("agent"), Call::tool("look", TEXT));
+    let reply = tokio::time::timeout(std::time::Duration::from_secs(60), client.send_all_but_a_byte(&look));
+    let reply = reply.await.unwrap().unwrap();
     assert_eq!((reply.status, code(&reply).as_str()), (400, "AG-HEAD-BODY"), "{}", reply.text());
     assert_eq!(text(&world.call("look", TEXT).await), "done");
     assert_eq!(world.story().await[0], "refusal - - AG-HEAD-BODY");

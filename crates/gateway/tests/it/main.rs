@@ -9,6 +9,7 @@ mod fake;
 mod journey;
 mod load;
 mod permits;
+mod reload;
 mod rounds;
 mod rulings;
 mod store;

@@ -8,7 +8,7 @@ use aldgate_approval::SealKey;
 use aldgate_authority::{Entry, PolicySet, PrincipalKind};
 use aldgate_evidence::Row;
 use aldgate_gateway::settings::{Pins, Settings, Transport, UpstreamSettings};
-use aldgate_gateway::{Gateway, Parts};
+use aldgate_gateway::{ConfigurationSource, Configured, Gateway, Parts};
 use aldgate_identity::{ConfiguredPrincipal, TokenHash, TokenTable};
 use aldgate_store::Store;
 use aldgate_testkit::{Call, Client, Reply, Serving, Upstream};
@@ -68,7 +68,19 @@ pub(crate) fn http(url: &str) -> Transport {
     Transport::Http(url.parse().unwrap())
 }
 
+/// What the gateway finds when it reads its configuration again; nothing there is a file that cannot be read.
+#[derive(Clone, Default)]
+struct Next(Arc<std::sync::Mutex<Option<Configured>>>);
+
+#[async_trait::async_trait]
+impl ConfigurationSource for Next {
+    async fn read(&self) -> Result<Configured, String> {
+        self.0.lock().unwrap().take().ok_or_else(|| "the file cannot be read".to_owned())
+    }
+}
+
 struct Running {
+    next: Next,
     agents: SocketAddr,
     admin: SocketAddr,
     unknown: usize,
@@ -122,6 +134,24 @@ impl World {
     /// The gateway died with the runtime that it ran in.
     pub(crate) fn is_dead(&mut self) {
         self.running = None;
+    }
+
+    /// What the gateway finds when it reads its configuration the next time.
+    pub(crate) fn configure(&self, change: impl FnOnce(&mut Config)) {
+        let mut config = self.config();
+        change(&mut config);
+        let configured = Configured {
+            registry: fake::registry(&config.entries),
+            policies: PolicySet::parse(&[("test.cedar".to_owned(), config.policy)]).unwrap(),
+            upstreams: config.upstreams,
+            identity: Arc::new(principals()),
+        };
+        *self.running.as_ref().unwrap().next.0.lock().unwrap() = Some(configured);
+    }
+
+    /// Has the gateway read its configuration again, as `who`.
+    pub(crate) async fn reload_as(&self, who: &str) -> Reply {
+        self.admin(who).post("/v1/reload", &json!({})).await.unwrap()
     }
 
     /// The folder of the store.
@@ -255,6 +285,8 @@ pub(crate) async fn parts(config: Config, folder: &std::path::Path) -> Parts {
 async fn serve(parts: Parts) -> Running {
     let (gateway, recovered) = Gateway::start(parts).await.unwrap();
     let events = gateway.watch();
+    let next = Next::default();
+    gateway.reads_again_from(Arc::new(next.clone()));
     let agents = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let admin = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let addresses = (agents.local_addr().unwrap(), admin.local_addr().unwrap());
@@ -263,6 +295,7 @@ async fn serve(parts: Parts) -> Running {
         let _ = stopped.await;
     }));
     Running {
+        next,
         agents: addresses.0,
         admin: addresses.1,
         unknown: recovered.unknown_calls,
