@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use crate::running::{aldgate, run};
+use crate::running::run;
 
 /// The stable codes in what a command says.
 fn codes(arguments: &[&str]) -> String {
@@ -63,10 +63,7 @@ fn what_the_configuration_does_not_have_or_allow_has_a_code() {
 
     // Without a configuration there is nothing to serve or to pin.
     for arguments in [["serve", "gateway"], ["contracts", "pin"]] {
-        let output =
-            aldgate().current_dir(folder.path().join("..")).args(arguments).output().expect("it runs");
-        let said = String::from_utf8_lossy(&output.stderr).into_owned();
-        assert!(!output.status.success() && said.contains("AG-CLI-CONFIG"), "{said}");
+        check(&arguments, "AG-CLI-CONFIG");
     }
 }
 

@@ -5,15 +5,19 @@ use std::process::{Child, ChildStdout, Command, Output, Stdio};
 
 use serde_json::Value;
 
-/// The binary.
+/// The binary, in an empty folder: no test depends on an `aldgate.toml` that lies about.
 pub(crate) fn aldgate() -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_aldgate"));
-    command.current_dir(root()).stdin(Stdio::null());
+    std::fs::create_dir_all(EMPTY).expect("a folder");
+    command.current_dir(EMPTY).stdin(Stdio::null());
     for variable in ["ALDGATE_URL", "ALDGATE_ADMIN_URL", "ALDGATE_TOKEN", "ALDGATE_LOG"] {
         command.env_remove(variable);
     }
     command
 }
+
+/// A folder in which no test writes.
+const EMPTY: &str = concat!(env!("CARGO_TARGET_TMPDIR"), "/empty");
 
 /// The root of the repository.
 pub(crate) fn root() -> &'static str {
