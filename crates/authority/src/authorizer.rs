@@ -4,16 +4,18 @@ use std::sync::Arc;
 use cedar_policy::{AuthorizationError, Context, Decision, Entities, EntityUid, Request};
 use thiserror::Error;
 
-use crate::action::{Action, Target};
+use crate::action::{Action, Item, Kind};
 use crate::check::ToolContract;
 use crate::entity::{self, EngineFault, Types};
 use crate::policy::{Policy, PolicySet};
 use crate::principal::Principal;
 use crate::registry::{self, Entry, Registry};
 use crate::shape::Shape;
+#[cfg(test)]
+use crate::slice::Asked;
 use crate::slice::{self, Slice};
 
-/// Rules calls by registry and policies. Built once for each snapshot of the configuration.
+/// Rules requests by registry and policies. Built once for each snapshot of the configuration.
 #[derive(Debug)]
 pub struct Authorizer {
     pub(crate) types: Types,
@@ -21,7 +23,7 @@ pub struct Authorizer {
     pub(crate) policies: PolicySet,
     pub(crate) gateway: Vec<Arc<Policy>>,
     shapes: BTreeMap<String, Shape>,
-    slices: BTreeMap<String, Arc<Slice>>,
+    slices: BTreeMap<(Kind, String), Arc<Slice>>,
     cedar: cedar_policy::Authorizer,
 }
 
@@ -35,7 +37,7 @@ pub enum AuthorizerFault {
     Cedar {
         /// The part.
         what: &'static str,
-        /// The tool, or what else it is about.
+        /// What it is about.
         subject: String,
         /// What Cedar said.
         source: EngineFault,
@@ -63,7 +65,7 @@ impl AuthorizerFault {
 }
 
 impl Authorizer {
-    /// An authorizer of this registry and these policies, which are sliced for each registered tool.
+    /// An authorizer of this registry and these policies, which are sliced for each registered item.
     ///
     /// # Errors
     /// Only where Cedar refuses what it parsed before.
@@ -105,13 +107,14 @@ impl Authorizer {
         &self.registry
     }
 
-    /// Whether a policy that can match the tool reads more of the context than client and contract.
+    /// Whether a policy that can match the item with this action reads more of the context than client and contract.
     ///
-    /// Where none does, a ruling depends on principal, client, tool and snapshot alone. True for a tool that is
-    /// not registered.
+    /// Where none does, a ruling depends on principal, client, item and snapshot alone (a URI must still be the
+    /// template's). True for what is not registered, and for an action that the item does not have.
     #[must_use]
-    pub fn reads_context(&self, target: &Target<'_>) -> bool {
-        self.slice_of(target).is_none_or(|(_, slice)| slice.reads_context)
+    pub fn reads_context(&self, item: &Item<'_>, action: Action) -> bool {
+        let slice = self.slice_of(item);
+        slice.is_none_or(|(_, slice)| slice.asked.get(&action).is_none_or(|asked| asked.reads_context))
     }
 
     /// The authorizer without slicing: every question is asked of all policies, with the whole context.
@@ -123,7 +126,11 @@ impl Authorizer {
         };
         let whole = |slice: Arc<Slice>| {
             let slice = Arc::into_inner(slice).unwrap();
-            Arc::new(Slice { call: all(), unattended: all(), decide: all(), reads_context: true, ..slice })
+            let asked = slice
+                .asked
+                .into_iter()
+                .map(|(action, asked)| (action, Asked { policies: all(), reads_context: true, ..asked }));
+            Arc::new(Slice { asked: asked.collect(), unattended: all(), decide: all(), ..slice })
         };
         let slices = std::mem::take(&mut self.slices);
         let slices = slices.into_iter().map(|(key, slice)| (key, whole(slice))).collect();
@@ -131,27 +138,33 @@ impl Authorizer {
     }
 
     fn rebuild(&mut self) -> Result<(), AuthorizerFault> {
-        self.slices = self
-            .registry
-            .iter()
-            .map(|(key, entry)| Ok((key.to_owned(), Arc::new(self.build(key, entry)?))))
-            .collect::<Result<_, AuthorizerFault>>()?;
+        let mut slices = BTreeMap::new();
+        for kind in Kind::ALL {
+            for (key, entry) in self.registry.entries(kind) {
+                slices.insert((kind, key.to_owned()), Arc::new(self.build(kind, key, entry)?));
+            }
+        }
+        self.slices = slices;
         Ok(())
     }
 
-    fn build(&self, key: &str, entry: &Entry) -> Result<Slice, AuthorizerFault> {
-        let shape = self.shapes.get(key).cloned().unwrap_or_default();
-        Slice::of_tool(&self.types, &self.policies, key, entry, shape)
+    fn build(&self, kind: Kind, key: &str, entry: &Entry) -> Result<Slice, AuthorizerFault> {
+        let shape = match kind {
+            Kind::Tool => self.shapes.get(key).cloned().unwrap_or_default(),
+            Kind::Resource | Kind::Prompt => Shape::default(),
+        };
+        Slice::of_item(&self.types, &self.policies, (kind, key), entry, shape)
     }
 
-    /// The entry and the slice of a registered tool.
-    pub(crate) fn slice_of(&self, target: &Target<'_>) -> Option<(&Entry, Arc<Slice>)> {
-        let entry = self.registry.get(target.upstream, target.tool)?;
-        let key = registry::key(target.upstream, target.tool)?;
-        let slice = match self.slices.get(&key) {
+    /// The entry and the slice of a registered item.
+    pub(crate) fn slice_of(&self, item: &Item<'_>) -> Option<(&Entry, Arc<Slice>)> {
+        let entry = self.registry.entry(item.kind, item.upstream, item.name)?;
+        let key = registry::key(item.upstream, item.name)?;
+        let known = (item.kind, key);
+        let slice = match self.slices.get(&known) {
             Some(slice) => Arc::clone(slice),
-            // Only the registry of `aldgate dev` has tools without an entry of their own.
-            None => Arc::new(self.build(&key, entry).ok()?),
+            // Only the registry of `aldgate dev` has items without an entry of their own.
+            None => Arc::new(self.build(known.0, &known.1, entry).ok()?),
         };
         Some((entry, slice))
     }
@@ -192,6 +205,11 @@ impl Authorizer {
 }
 
 impl Answered {
+    /// Whether it lets the action happen: a policy that failed could have forbidden it.
+    pub(crate) fn permits(&self) -> bool {
+        self.allowed && self.faults.is_empty()
+    }
+
     fn failed(fault: &dyn std::error::Error) -> Self {
         Self { allowed: false, deciding: Vec::new(), faults: vec![("-".to_owned(), fault.to_string())] }
     }

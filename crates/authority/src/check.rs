@@ -5,11 +5,12 @@ use miette::Diagnostic;
 use serde::Serialize;
 use serde_json::Value;
 
-use crate::action::Target;
+use crate::action::{Concern, Item, Kind};
 use crate::authorizer::Authorizer;
 use crate::entity;
 use crate::policy::{Policy, nearest, position};
 use crate::reads;
+use crate::registry;
 use crate::shape::{Certainty, Shape};
 
 mod schema;
@@ -25,6 +26,17 @@ pub struct ToolContract<'a> {
     pub tool: &'a str,
     /// The contract's `inputSchema`.
     pub input_schema: &'a Value,
+}
+
+/// A pinned prompt, as far as authority needs it.
+#[derive(Clone, Copy, Debug)]
+pub struct PromptContract<'a> {
+    /// The host's name of the upstream.
+    pub upstream: &'a str,
+    /// The prompt's name.
+    pub prompt: &'a str,
+    /// The contract's `arguments`, a list of objects with `name` and `required`; `null` where it has none.
+    pub arguments: &'a Value,
 }
 
 /// How bad a finding is.
@@ -50,8 +62,10 @@ pub struct PolicyFinding {
     pub line: usize,
     /// Column of the finding, from 1.
     pub column: usize,
-    /// The tool whose contract shows it; absent where it is about the gateway or all tools.
-    pub tool: Option<String>,
+    /// What shows it, as `"tool": "upstream/name"` and so for the other kinds; absent where it is about the gateway or
+    /// about the policy alone.
+    #[serde(flatten)]
+    pub concern: Option<Concern>,
     /// What is wrong.
     pub message: String,
     /// What to do about it.
@@ -59,29 +73,27 @@ pub struct PolicyFinding {
 }
 
 impl Authorizer {
-    /// Validates each policy against every contract whose tool it can match, and against the gateway.
+    /// Validates each policy against every contract that it can match, every registered resource, and the gateway.
     ///
-    /// The types of the arguments come from the contracts. On arguments that are valid under them, a policy without
-    /// findings fails only by arithmetic overflow. A tool that is not registered is passed over.
+    /// The types of the arguments come from the contracts, those of a resource's variables from its template. On
+    /// arguments that are valid under them, a policy without findings fails only by arithmetic overflow. What is not
+    /// registered is passed over.
     #[must_use]
-    pub fn check(&self, tools: &[ToolContract<'_>]) -> Vec<PolicyFinding> {
+    pub fn check(&self, tools: &[ToolContract<'_>], prompts: &[PromptContract<'_>]) -> Vec<PolicyFinding> {
         let mut findings = self.unknown_names();
         let mut coverage = Coverage::default();
         for contract in tools {
-            let target = Target { upstream: contract.upstream, tool: contract.tool, contract: "" };
-            let Some((_, slice)) = self.slice_of(&target) else { continue };
-            let tool = format!("{}/{}", contract.upstream, contract.tool);
-            let shape = Shape::of(contract.input_schema);
-            let untyped: Vec<PolicyFinding> =
-                slice.policies.iter().filter_map(|policy| untyped(policy, &shape, &tool)).collect();
-            // What Cedar says of a policy that reads an argument of several types only follows from that.
-            let typed = |policy: &&Policy| {
-                untyped.iter().all(|f| f.policy != policy.id || f.severity != Severity::Error)
-            };
-            let policies: Vec<&Policy> = slice.policies.iter().map(AsRef::as_ref).filter(typed).collect();
-            let schema = schema::of_tool(&policies, &shape);
-            findings.extend(untyped);
-            findings.extend(validated(&policies, schema, Some(&tool), &mut coverage));
+            let item = Item::tool(contract.upstream, contract.tool, "");
+            findings.extend(self.check_item(&item, &Shape::of(contract.input_schema), &mut coverage));
+        }
+        for (key, template) in self.registry.templates() {
+            let Some((upstream, name)) = registry::split(key) else { continue };
+            let shape = Shape::of_variables(template.variables());
+            findings.extend(self.check_item(&Item::resource(upstream, name, ""), &shape, &mut coverage));
+        }
+        for contract in prompts {
+            let item = Item::prompt(contract.upstream, contract.prompt, "");
+            findings.extend(self.check_item(&item, &Shape::of_prompt(contract.arguments), &mut coverage));
         }
         let gateway: Vec<&Policy> = self.gateway.iter().map(AsRef::as_ref).collect();
         findings.extend(validated(&gateway, schema::of_gateway(), None, &mut coverage));
@@ -89,15 +101,35 @@ impl Authorizer {
         findings
     }
 
-    /// Tools and upstreams that policies name and the registry does not have.
+    fn check_item(&self, item: &Item<'_>, shape: &Shape, coverage: &mut Coverage) -> Vec<PolicyFinding> {
+        let Some((_, slice)) = self.slice_of(item) else { return Vec::new() };
+        let concern = item.kind.concern(&format!("{}/{}", item.upstream, item.name));
+        let mut findings: Vec<PolicyFinding> =
+            slice.policies.iter().filter_map(|policy| untyped(policy, shape, &concern)).collect();
+        // What Cedar says of a policy that reads an argument of several types only follows from that.
+        let typed = |policy: &&Policy| {
+            findings.iter().all(|f| f.policy != policy.id || f.severity != Severity::Error)
+        };
+        let policies: Vec<&Policy> = slice.policies.iter().map(AsRef::as_ref).filter(typed).collect();
+        let schema = schema::of_item(item.kind, &policies, shape);
+        let invalid = validated(&policies, schema, Some(&concern), coverage);
+        findings.extend(invalid);
+        findings
+    }
+
+    /// Tools, resources, prompts and upstreams that policies name and the registry does not have.
     fn unknown_names(&self) -> Vec<PolicyFinding> {
-        let tools: Vec<&str> = self.registry.iter().map(|(key, _)| key).collect();
-        let upstreams: Vec<&str> = tools.iter().filter_map(|key| Some(key.split_once('/')?.0)).collect();
+        let keys = |kind| self.registry.entries(kind).map(|(key, _)| key).collect::<Vec<_>>();
+        let (tools, resources, prompts) = (keys(Kind::Tool), keys(Kind::Resource), keys(Kind::Prompt));
+        let all = tools.iter().chain(&resources).chain(&prompts);
+        let upstreams: Vec<&str> = all.filter_map(|key| Some(key.split_once('/')?.0)).collect();
         let mut findings = Vec::new();
         for policy in self.policies.iter() {
             for uid in policy.cedar.entity_literals() {
                 let (what, known) = match uid.type_name().to_string().as_str() {
                     entity::TOOL => ("tool", &tools),
+                    entity::RESOURCE => ("resource", &resources),
+                    entity::PROMPT => ("prompt", &prompts),
                     entity::UPSTREAM => ("upstream", &upstreams),
                     _ => continue,
                 };
@@ -132,7 +164,7 @@ impl PolicyFinding {
     fn of(
         policy: &Policy,
         severity: Severity,
-        tool: Option<&str>,
+        concern: Option<&Concern>,
         message: String,
         help: Option<String>,
     ) -> Self {
@@ -142,7 +174,7 @@ impl PolicyFinding {
             file: policy.file.clone(),
             line: policy.line,
             column: policy.column,
-            tool: tool.map(str::to_owned),
+            concern: concern.cloned(),
             message,
             help,
         }
@@ -152,7 +184,7 @@ impl PolicyFinding {
 /// An argument that the policy reads and to which the contract gives no single type.
 ///
 /// Cedar cannot find this: to its validator an undeclared member is one that is never there.
-fn untyped(policy: &Policy, arguments: &Shape, tool: &str) -> Option<PolicyFinding> {
+fn untyped(policy: &Policy, arguments: &Shape, concern: &Concern) -> Option<PolicyFinding> {
     let read = |path: &reads::Path| {
         let below = path.strip_prefix(["args".to_owned()].as_slice())?;
         let severity = match arguments.certainty(below) {
@@ -167,7 +199,7 @@ fn untyped(policy: &Policy, arguments: &Shape, tool: &str) -> Option<PolicyFindi
         };
         let help = "where the value has another type than the policy expects, the call is refused; have the \
                     contract give it one, or name the tools in the policy's head";
-        Some(PolicyFinding::of(policy, severity, Some(tool), message, Some(help.to_owned())))
+        Some(PolicyFinding::of(policy, severity, Some(concern), message, Some(help.to_owned())))
     };
     policy.reads.iter().filter_map(read).min_by_key(|finding| finding.severity)
 }
@@ -175,7 +207,7 @@ fn untyped(policy: &Policy, arguments: &Shape, tool: &str) -> Option<PolicyFindi
 fn validated(
     policies: &[&Policy],
     schema: Value,
-    tool: Option<&str>,
+    concern: Option<&Concern>,
     coverage: &mut Coverage,
 ) -> Vec<PolicyFinding> {
     let validate = || -> Result<ValidationResult, entity::EngineFault> {
@@ -187,7 +219,7 @@ fn validated(
         Ok(result) => result,
         Err(fault) => {
             let message = format!("the contract's types cannot be given to Cedar: {fault}");
-            let whole = |p: &&Policy| PolicyFinding::of(p, Severity::Error, tool, message.clone(), None);
+            let whole = |p: &&Policy| PolicyFinding::of(p, Severity::Error, concern, message.clone(), None);
             return policies.iter().map(whole).collect();
         }
     };
@@ -198,7 +230,8 @@ fn validated(
     let mut findings = Vec::new();
     for error in result.validation_errors() {
         let policy = find(error.policy_id().as_ref());
-        findings.extend(policy.map(|policy| finding(policy, Severity::Error, error, own_help(error), tool)));
+        findings
+            .extend(policy.map(|policy| finding(policy, Severity::Error, error, own_help(error), concern)));
     }
     for warning in result.validation_warnings() {
         let policy = find(warning.policy_id().as_ref());
@@ -207,7 +240,7 @@ fn validated(
             ValidationWarning::ImpossiblePolicy(_) => {
                 coverage.0.entry(warning.policy_id().to_string()).or_default().1 += 1;
             }
-            _ => findings.extend(policy.map(|p| finding(p, Severity::Warning, warning, None, tool))),
+            _ => findings.extend(policy.map(|p| finding(p, Severity::Warning, warning, None, concern))),
         }
     }
     findings.sort_by(|one, other| {
@@ -228,7 +261,7 @@ fn finding(
     severity: Severity,
     found: &dyn Diagnostic,
     own_help: Option<&str>,
-    tool: Option<&str>,
+    concern: Option<&Concern>,
 ) -> PolicyFinding {
     let source = policy.cedar.as_ref().loc().map_or("", |loc| loc.src.as_ref());
     let at = position::of_label(source, found.labels());
@@ -236,7 +269,7 @@ fn finding(
     let message =
         message.strip_prefix(&format!("for policy `{}`, ", policy.id)).unwrap_or(&message).to_owned();
     let help = own_help.map(str::to_owned).or_else(|| found.help().map(|help| help.to_string()));
-    let finding = PolicyFinding::of(policy, severity, tool, message, help);
+    let finding = PolicyFinding::of(policy, severity, concern, message, help);
     PolicyFinding { line: at.line, column: at.column, ..finding }
 }
 

@@ -1,4 +1,4 @@
-//! The Cedar context of a call, built value by value and never from JSON.
+//! The Cedar context of a request, built value by value and never from JSON.
 //!
 //! Cedar's own JSON reader turns `{"__entity": …}` and `{"__extn": …}` into entities and extension values. Here
 //! an argument of that form stays the record of strings that it is.
@@ -7,11 +7,12 @@ use cedar_policy::{Context, ContextCreationError, RestrictedExpression};
 use serde_json::value::RawValue;
 use thiserror::Error;
 
-use crate::action::Question;
+use crate::action::{Action, Question};
 use crate::entity::{string, strings};
 use crate::principal::{Principal, PrincipalKind};
 use crate::reads::{self, Path};
 use crate::shape::Shape;
+use crate::template::Variables;
 
 mod members;
 mod number;
@@ -25,7 +26,7 @@ const MAX_DEPTH: usize = 32;
 /// Nulls and unmapped values within one argument; an argument with more is unmapped as a whole.
 const MAX_GAPS: usize = 256;
 
-/// The members of the context that are the same for every call with the same tool, client and snapshot.
+/// The members of the context that are the same for every request with the same item, client and snapshot.
 pub(crate) const FIXED: [&str; 2] = ["client", "contract"];
 
 /// A context, and what of the arguments is not in it.
@@ -51,28 +52,54 @@ pub(crate) enum ContextFault {
     Record { at: String, source: Box<cedar_policy::ExpressionConstructionError> },
 }
 
-/// The context of a call whose policies read nothing but [`FIXED`].
-pub(crate) fn without_arguments(question: &Question<'_>) -> Result<Built, ContextFault> {
-    let context = Context::from_pairs(fixed(question)).map_err(engine)?;
+/// The URI of a request, and what its template's variables are in it.
+#[derive(Debug)]
+pub(crate) struct Located {
+    /// The normal form.
+    pub(crate) uri: String,
+    pub(crate) variables: Variables,
+}
+
+/// The context of a request whose policies read nothing but [`FIXED`].
+pub(crate) fn fixed_alone(question: &Question<'_>, contract: &str) -> Result<Built, ContextFault> {
+    let context = Context::from_pairs(fixed(question, contract)).map_err(engine)?;
     Ok(Built { context, nulls: Vec::new(), unmapped: Vec::new() })
 }
 
-/// The context of a call; `shape` is that of its arguments.
-pub(crate) fn of_call(question: &Question<'_>, shape: &Shape) -> Result<Built, ContextFault> {
+/// The context of a request; `shape` is that of its arguments.
+pub(crate) fn of_request(
+    question: &Question<'_>,
+    contract: &str,
+    shape: &Shape,
+    located: Option<&Located>,
+) -> Result<Built, ContextFault> {
     let mut converter = Converter::default();
-    let arguments = converter.object("args", question.arguments, shape)?;
-    let responses = converter.object("responses", question.input_responses, &Shape::Unknown)?;
+    let mut members: Vec<(String, RestrictedExpression)> = fixed(question, contract).into();
+    let arguments = match located {
+        Some(located) => {
+            members.push(("uri".to_owned(), string(&located.uri)));
+            let variables = located.variables.iter().map(|(name, value)| (name.clone(), string(value)));
+            record("args", variables.collect())?
+        }
+        None => converter.object("args", question.arguments, shape)?,
+    };
+    members.push(("args".to_owned(), arguments));
+    if question.action.may_wait() {
+        let responses = converter.object("responses", question.input_responses, &Shape::Unknown)?;
+        members.push(("responses".to_owned(), responses));
+    }
+    if let (Action::Complete, Some(argument)) = (question.action, question.argument) {
+        let parts = [("name", argument.name), ("value", argument.value)];
+        let parts = parts.map(|(name, text)| (name.to_owned(), string(text)));
+        members.push(("argument".to_owned(), record("argument", parts.into())?));
+    }
     let listed = |paths: &[Path]| {
         let pointers: Vec<String> = paths.iter().map(|path| reads::pointer(path)).collect();
         strings(pointers.iter().map(String::as_str))
     };
-    let members = [
-        ("args".to_owned(), arguments),
-        ("responses".to_owned(), responses),
-        ("null_paths".to_owned(), listed(&converter.nulls)),
-        ("unmapped".to_owned(), listed(&converter.unmapped)),
-    ];
-    let context = Context::from_pairs(members.into_iter().chain(fixed(question))).map_err(engine)?;
+    members.push(("null_paths".to_owned(), listed(&converter.nulls)));
+    members.push(("unmapped".to_owned(), listed(&converter.unmapped)));
+    let context = Context::from_pairs(members).map_err(engine)?;
     Ok(Built { context, nulls: converter.nulls, unmapped: converter.unmapped })
 }
 
@@ -100,15 +127,12 @@ pub(crate) fn of_decision(
 }
 
 /// The context of what is done to the gateway itself.
-pub(crate) fn of_gateway(principal: &Principal) -> Result<Context, ContextFault> {
-    Context::from_pairs([("client".to_owned(), string(&principal.client))]).map_err(engine)
+pub(crate) fn of_gateway(client: &str) -> Result<Context, ContextFault> {
+    Context::from_pairs([("client".to_owned(), string(client))]).map_err(engine)
 }
 
-fn fixed(question: &Question<'_>) -> [(String, RestrictedExpression); 2] {
-    [
-        ("client".to_owned(), string(question.client)),
-        ("contract".to_owned(), string(question.target.contract)),
-    ]
+fn fixed(question: &Question<'_>, contract: &str) -> [(String, RestrictedExpression); 2] {
+    [("client".to_owned(), string(question.client)), ("contract".to_owned(), string(contract))]
 }
 
 fn engine(source: ContextCreationError) -> ContextFault {

@@ -1,6 +1,6 @@
 use cedar_policy::Entities;
 
-use crate::action::{Action, Target};
+use crate::action::{Action, Item};
 use crate::authorizer::{Answered, Authorizer};
 use crate::context;
 use crate::principal::{Principal, PrincipalKind};
@@ -28,18 +28,18 @@ pub enum Decide {
 }
 
 impl Authorizer {
-    /// Whether `approver` may decide the approval of a call that `caller` asked for.
+    /// Whether `approver` may decide the approval of a request of `caller`.
     ///
     /// A person, of the caller's tenant, allowed the Cedar action `decide`, and another one than the caller
     /// (issuer and subject) unless the registry says `self_approval = true`. Every reason against it is named.
     #[must_use]
-    pub fn may_decide(&self, approver: &Principal, caller: &Principal, target: &Target<'_>) -> Decide {
-        let Some((entry, slice)) = self.slice_of(target) else {
-            return refused(Cause::Unregistered.reason("the tool is not in the registry"));
+    pub fn may_decide(&self, approver: &Principal, caller: &Principal, item: &Item<'_>) -> Decide {
+        let Some((entry, slice)) = self.slice_of(item) else {
+            return refused(Cause::Unregistered.reason(rule::unregistered(item.kind)));
         };
         let mut reasons = Vec::new();
         if entry.authority == Authority::Prohibited {
-            reasons.push(Cause::RegistryProhibits.reason("the registry prohibits the tool"));
+            reasons.push(Cause::RegistryProhibits.reason(rule::prohibited(item.kind)));
         }
         if approver.kind != PrincipalKind::Person {
             reasons.push(reason("AG-DECIDE-PERSON", "decide.person", "only a person decides, not a service"));
@@ -54,7 +54,7 @@ impl Authorizer {
                 "the caller cannot decide its own call; the registry does not say `self_approval = true`",
             ));
         }
-        let context = match context::of_decision(approver, caller, target.contract) {
+        let context = match context::of_decision(approver, caller, item.contract) {
             Ok(context) => context,
             Err(fault) => return refused(Cause::Unreadable.reason(rule::chain(&fault))),
         };
@@ -62,7 +62,7 @@ impl Authorizer {
             Ok(subject) => subject,
             Err(fault) => return refused(Cause::PolicyFault.reason(fault.to_string())),
         };
-        let answered = self.ask(&subject, Action::Decide, &slice.tool, context, &slice.decide);
+        let answered = self.ask(&subject, Action::Decide, &slice.item, context, &slice.decide);
         reasons.extend(against(&answered, Action::Decide));
         if !reasons.is_empty() {
             return Decide::Refused { reasons };
@@ -70,18 +70,19 @@ impl Authorizer {
         Decide::Allowed { policies: slice.deciding(&answered, Action::Decide).collect() }
     }
 
-    /// Whether the principal may audit or operate the gateway.
+    /// Whether the principal may audit or operate the gateway. To listen is a request like others, which
+    /// [`Authorizer::rule`] rules.
     ///
     /// # Errors
     /// Every reason against it; for other actions than [`Action::Audit`] and [`Action::Operate`] always one.
     pub fn may(&self, principal: &Principal, action: Action) -> Result<(), Vec<Reason>> {
         if !matches!(action, Action::Audit | Action::Operate) {
             let message = format!("`{}` is not done to the gateway itself", action.as_str());
-            return Err(vec![Cause::NotACall.reason(message)]);
+            return Err(vec![Cause::Unfit.reason(message)]);
         }
         let policies = slice::admitting(&self.gateway, action)
             .map_err(|error| vec![Cause::PolicyFault.reason(error.to_string())])?;
-        let context = context::of_gateway(principal)
+        let context = context::of_gateway(&principal.client)
             .map_err(|fault| vec![Cause::Unreadable.reason(rule::chain(&fault))])?;
         let gateway = self.types.gateway();
         let subject = self
@@ -93,7 +94,7 @@ impl Authorizer {
     }
 }
 
-fn against(answered: &Answered, action: Action) -> impl Iterator<Item = Reason> {
+pub(crate) fn against(answered: &Answered, action: Action) -> impl Iterator<Item = Reason> {
     let faults =
         answered.faults.iter().map(|(id, why)| Cause::PolicyFault.reason(format!("policy `{id}`: {why}")));
     let denied = (!answered.allowed).then(|| {

@@ -1,26 +1,30 @@
 //! The Cedar entities: what policies can name.
 //!
 //! `Person` and `Service` (ids `tenant/issuer#subject`) are in their `Role`s and in their `Tenant`;
-//! `Tool` (ids `upstream/tool`) is in its `Upstream`; `Gateway::"aldgate"` is what one audits and operates.
+//! `Tool` and `Prompt` (ids `upstream/name`) and `Resource` (ids `upstream/template`) are in their `Upstream`;
+//! `Gateway::"aldgate"` is what one audits, operates and listens to.
 
 use std::collections::{HashMap, HashSet};
 
 use cedar_policy::{Entities, Entity, EntityId, EntityTypeName, EntityUid, RestrictedExpression};
 
-use crate::action::Action;
+use crate::action::{Action, Kind};
 use crate::principal::{Principal, PrincipalKind};
 use crate::registry::Entry;
 
 pub(crate) const ACTION: &str = "Action";
 pub(crate) const GATEWAY: &str = "Gateway";
 pub(crate) const PERSON: &str = "Person";
+pub(crate) const PROMPT: &str = "Prompt";
+pub(crate) const RESOURCE: &str = "Resource";
 pub(crate) const ROLE: &str = "Role";
 pub(crate) const SERVICE: &str = "Service";
 pub(crate) const TENANT: &str = "Tenant";
 pub(crate) const TOOL: &str = "Tool";
 pub(crate) const UPSTREAM: &str = "Upstream";
 /// Every entity type, for the message about one that does not exist.
-pub(crate) const TYPES: [&str; 8] = [ACTION, GATEWAY, PERSON, ROLE, SERVICE, TENANT, TOOL, UPSTREAM];
+pub(crate) const TYPES: [&str; 10] =
+    [ACTION, GATEWAY, PERSON, PROMPT, RESOURCE, ROLE, SERVICE, TENANT, TOOL, UPSTREAM];
 /// The id of the one gateway.
 pub(crate) const GATEWAY_ID: &str = "aldgate";
 
@@ -33,6 +37,8 @@ pub(crate) struct Types {
     action: EntityTypeName,
     gateway: EntityTypeName,
     person: EntityTypeName,
+    prompt: EntityTypeName,
+    resource: EntityTypeName,
     role: EntityTypeName,
     service: EntityTypeName,
     tenant: EntityTypeName,
@@ -46,6 +52,8 @@ impl Types {
             action: ACTION.parse()?,
             gateway: GATEWAY.parse()?,
             person: PERSON.parse()?,
+            prompt: PROMPT.parse()?,
+            resource: RESOURCE.parse()?,
             role: ROLE.parse()?,
             service: SERVICE.parse()?,
             tenant: TENANT.parse()?,
@@ -62,8 +70,13 @@ impl Types {
         uid(&self.gateway, GATEWAY_ID)
     }
 
-    pub(crate) fn tool_uid(&self, key: &str) -> EntityUid {
-        uid(&self.tool, key)
+    pub(crate) fn item_uid(&self, kind: Kind, key: &str) -> EntityUid {
+        let kind = match kind {
+            Kind::Tool => &self.tool,
+            Kind::Resource => &self.resource,
+            Kind::Prompt => &self.prompt,
+        };
+        uid(kind, key)
     }
 
     pub(crate) fn upstream_uid(&self, name: &str) -> EntityUid {
@@ -93,8 +106,9 @@ impl Types {
         Ok(Entity::new(self.principal_uid(principal), attributes, self.parents(principal))?)
     }
 
-    pub(crate) fn tool(
+    pub(crate) fn item(
         &self,
+        kind: Kind,
         key: &str,
         upstream: &str,
         name: &str,
@@ -108,7 +122,7 @@ impl Types {
             ("idempotent".to_owned(), RestrictedExpression::new_bool(entry.idempotent)),
             ("labels".to_owned(), strings(entry.labels.iter().map(|label| label.as_str()))),
         ]);
-        Ok(Entity::new(self.tool_uid(key), attributes, HashSet::from([self.upstream_uid(upstream)]))?)
+        Ok(Entity::new(self.item_uid(kind, key), attributes, HashSet::from([self.upstream_uid(upstream)]))?)
     }
 }
 

@@ -3,7 +3,7 @@ use std::collections::BTreeSet;
 use cedar_policy::Context;
 use serde::Serialize;
 
-use crate::action::{Action, Target};
+use crate::action::{Action, Concern, Item, Kind};
 use crate::authorizer::{Answered, Authorizer};
 use crate::implied::{Hints, implied};
 use crate::principal::{Principal, PrincipalKind};
@@ -14,15 +14,17 @@ pub(crate) mod relax;
 #[cfg(test)]
 mod tests;
 
-/// A tool to show in the matrix.
+/// Something to show in the matrix.
 #[derive(Clone, Copy, Debug)]
 pub struct Surveyed<'a> {
     /// The host's name of the upstream.
     pub upstream: &'a str,
-    /// The tool's name.
-    pub tool: &'a str,
-    /// What the server's annotations say.
-    pub hints: Hints,
+    /// What it is.
+    pub kind: Kind,
+    /// What the upstream calls it; for a resource its URI or template as the registry writes it.
+    pub name: &'a str,
+    /// What the server's annotations say of a tool; nothing else has any.
+    pub hints: Option<Hints>,
 }
 
 /// A role to show in the matrix: a principal with this role alone.
@@ -36,16 +38,20 @@ pub struct Column {
     pub tenant: String,
 }
 
-/// One tool with the ruling for each column.
+/// One tool, resource or prompt with the ruling for each column.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct MatrixRow {
-    /// The tool's name.
-    pub tool: String,
+    /// What it is.
+    pub kind: Kind,
+    /// What its upstream calls it, under the word for what it is: `"tool": "get_ticket"`.
+    #[serde(flatten)]
+    pub name: Concern,
     /// The host's name of its upstream.
     pub upstream: String,
-    /// What its annotations imply; never used to rule.
-    pub implied: Authority,
-    /// What the registry says; a tool that is not in it is prohibited.
+    /// What a tool's annotations imply; never used to rule.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub implied: Option<Authority>,
+    /// What the registry says; what is not in it is prohibited.
     pub registry: Authority,
     /// What a principal with one role gets, in the order of the columns.
     pub roles: Vec<RoleRuling>,
@@ -82,39 +88,46 @@ pub enum Cell {
 }
 
 impl Authorizer {
-    /// Whether the tool is listed for the principal: not prohibited, with permits that depend on the arguments
+    /// Whether the item is listed for the principal: not prohibited, with permits that depend on the arguments
     /// taken as allowing and forbids that do as absent.
     #[must_use]
-    pub fn listed(&self, principal: &Principal, target: &Target<'_>) -> bool {
-        let Some((entry, slice)) = self.slice_of(target) else { return false };
+    pub fn listed(&self, principal: &Principal, item: &Item<'_>) -> bool {
+        let Some((entry, slice)) = self.slice_of(item) else { return false };
         if entry.authority == Authority::Prohibited {
             return false;
         }
         let Ok(subject) = self.subject(principal, &slice.entities) else { return false };
-        let answered = self.ask(&subject, Action::Call, &slice.tool, Context::empty(), &slice.generous);
+        let answered =
+            self.ask(&subject, item.kind.use_action(), &slice.item, Context::empty(), &slice.generous);
         may_be_allowed(&slice, &answered)
     }
 
-    /// What each column gets for each tool, without knowing the arguments.
+    /// What each column gets for each item, without knowing the arguments: for a tool that is called, a resource that is
+    /// read, a prompt that is got.
     ///
     /// It holds for policies that pass [`Authorizer::check`], and for arguments that Cedar can represent: a policy
     /// that fails, or reads what is unmapped, refuses the call, whatever a cell says.
     #[must_use]
-    pub fn matrix(&self, tools: &[Surveyed<'_>], roles: &[Column]) -> Vec<MatrixRow> {
-        tools.iter().map(|tool| self.row(tool, roles)).collect()
+    pub fn matrix(&self, items: &[Surveyed<'_>], roles: &[Column]) -> Vec<MatrixRow> {
+        items.iter().map(|item| self.row(item, roles)).collect()
     }
 
-    fn row(&self, tool: &Surveyed<'_>, roles: &[Column]) -> MatrixRow {
-        let target = Target { upstream: tool.upstream, tool: tool.tool, contract: "" };
-        let found = self.slice_of(&target);
+    fn row(&self, surveyed: &Surveyed<'_>, roles: &[Column]) -> MatrixRow {
+        let found = self.slice_of(&Item {
+            upstream: surveyed.upstream,
+            kind: surveyed.kind,
+            name: surveyed.name,
+            contract: "",
+        });
         let cell = |column: &Column| match &found {
             Some((entry, slice)) => self.cell(&column.principal(), entry, slice),
             None => Cell::Prohibited,
         };
         MatrixRow {
-            tool: tool.tool.to_owned(),
-            upstream: tool.upstream.to_owned(),
-            implied: implied(&tool.hints),
+            kind: surveyed.kind,
+            name: surveyed.kind.concern(surveyed.name),
+            upstream: surveyed.upstream.to_owned(),
+            implied: surveyed.hints.as_ref().map(implied),
             registry: found.as_ref().map_or(Authority::Prohibited, |(entry, _)| entry.authority),
             roles: roles.iter().map(|column| column.ruled(cell(column))).collect(),
         }
@@ -122,7 +135,9 @@ impl Authorizer {
 
     fn cell(&self, principal: &Principal, entry: &Entry, slice: &Slice) -> Cell {
         let bounds = |action| self.bounds(principal, action, slice);
-        let (Some(call), Some(unattended)) = (bounds(Action::Call), bounds(Action::CallUnattended)) else {
+        let (Some(call), Some(unattended)) =
+            (bounds(slice.kind.use_action()), bounds(Action::CallUnattended))
+        else {
             return Cell::Prohibited;
         };
         let verdict = |call: bool, unattended: bool| match entry.authority {
@@ -148,7 +163,7 @@ impl Authorizer {
         let admitted = || slice.policies.iter().filter(|policy| policy.admits(action)).map(AsRef::as_ref);
         let subject = self.subject(principal, &slice.entities).ok()?;
         let ask = |policies: &cedar_policy::PolicySet| {
-            self.ask(&subject, action, &slice.tool, Context::empty(), policies)
+            self.ask(&subject, action, &slice.item, Context::empty(), policies)
         };
         let (generous, severe) = (relax::generous(admitted()).ok()?, relax::severe(admitted()).ok()?);
         let (best, worst) = (ask(&generous), ask(&severe));
@@ -176,6 +191,26 @@ fn failed_for_sure(slice: &Slice, answered: &Answered) -> bool {
 /// With generous policies: one that failed only because it was relaxed may allow.
 fn may_be_allowed(slice: &Slice, answered: &Answered) -> bool {
     !failed_for_sure(slice, answered) && (answered.allowed || !answered.faults.is_empty())
+}
+
+impl<'a> Surveyed<'a> {
+    /// A tool with what the server's annotations say of it.
+    #[must_use]
+    pub fn tool(upstream: &'a str, name: &'a str, hints: Hints) -> Self {
+        Self { upstream, kind: Kind::Tool, name, hints: Some(hints) }
+    }
+
+    /// A resource, by its URI or template as the registry writes it.
+    #[must_use]
+    pub fn resource(upstream: &'a str, template: &'a str) -> Self {
+        Self { upstream, kind: Kind::Resource, name: template, hints: None }
+    }
+
+    /// A prompt.
+    #[must_use]
+    pub fn prompt(upstream: &'a str, name: &'a str) -> Self {
+        Self { upstream, kind: Kind::Prompt, name, hints: None }
+    }
 }
 
 impl Column {

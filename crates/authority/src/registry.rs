@@ -4,15 +4,19 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
+use crate::action::Kind;
 use crate::digest;
+use crate::template::{Template, TemplateFault, Uri, Variables};
 
 mod answer;
+mod section;
 #[cfg(test)]
 mod tests;
 
 pub use answer::{Answer, Substitutes};
+pub use section::{Prompts, Resources};
 
-/// What the host lets a tool do without asking a person.
+/// What the host lets happen without asking a person.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Authority {
@@ -24,7 +28,7 @@ pub enum Authority {
     Prohibited,
 }
 
-/// What a tool does to the data that an agent holds.
+/// What a tool, resource or prompt does to the data that an agent holds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Label {
@@ -38,15 +42,15 @@ pub enum Label {
     Exfiltration,
 }
 
-/// What the host says of one tool: the ceiling that no policy and no server can lift.
+/// What the host says of one tool, resource or prompt: the ceiling that no policy and no server can lift.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Entry {
-    /// The most that the tool may do without a person.
+    /// The most that may happen without a person.
     pub authority: Authority,
-    /// What the tool does to data. Required; an empty list says that it does none of this.
+    /// What it does to data. Required; an empty list says that it does none of this.
     pub labels: BTreeSet<Label>,
-    /// The tool changes nothing. What is not called read-only is written down before it is dispatched.
+    /// It changes nothing. What is not called read-only is written down before it is dispatched.
     #[serde(default)]
     pub read_only: bool,
     /// The same call twice has the effect of one.
@@ -55,57 +59,92 @@ pub struct Entry {
     /// The OAuth scope that a caller must hold.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub scope: Option<String>,
-    /// What the tool promises to stay within, in words for the people who review it.
+    /// What it promises to stay within, in words for the people who review it.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub boundaries: Vec<String>,
-    /// Policy may make this `requires_approval` tool automatic (action `call_unattended`).
+    /// Policy may make this `requires_approval` entry automatic (action `call_unattended`).
     #[serde(default)]
     pub policy_may_relax: bool,
     /// The caller may decide its own approval.
     #[serde(default)]
     pub self_approval: bool,
-    /// The name that clients see instead of the prefixed one.
+    /// The name that clients see instead of the prefixed one; not for resources.
     #[serde(default, rename = "as", skip_serializing_if = "Option::is_none")]
     pub expose_as: Option<String>,
-    /// How the gateway answers the tool's own confirmation once a person has approved the call.
+    /// How the gateway answers the upstream's own confirmation once a person has approved the call.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub answer: Option<Answer>,
 }
 
-/// The host's registry: one [`Entry`] for each tool, under the key `upstream/tool`.
+/// The host's registry: one [`Entry`] for each tool, resource and prompt, under the key `upstream/name`.
 ///
-/// A tool that is not in it is prohibited.
+/// What is not in it is prohibited. Tools, resources and prompts do not share their keys.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(try_from = "BTreeMap<String, Entry>", into = "BTreeMap<String, Entry>")]
 pub struct Registry {
-    tools: BTreeMap<String, Registered>,
-    /// For tools without an entry; `aldgate dev` alone sets it.
+    tools: Registrations,
+    resources: Registrations,
+    prompts: Registrations,
+    /// For what has no entry; `aldgate dev` alone sets it.
     default: Option<Registered>,
 }
+
+type Registrations = BTreeMap<String, Registered>;
 
 #[derive(Clone, Debug, PartialEq)]
 struct Registered {
     entry: Entry,
     digest: String,
+    /// Of a resource.
+    template: Option<Template>,
+}
+
+/// A registered resource that a URI can mean.
+#[derive(Clone, Debug)]
+pub struct ResourceMatch<'a> {
+    /// The host's name of the upstream.
+    pub upstream: &'a str,
+    /// The URI or template as the registry writes it.
+    pub template: &'a Template,
+    /// What the template's variables are in the URI.
+    pub variables: Variables,
+    /// What the host says of it.
+    pub entry: &'a Entry,
 }
 
 /// Why a registry was refused.
 #[derive(Debug, Error)]
 pub enum RegistryFault {
-    /// A key is not `upstream/tool`.
-    #[error("`{key}` is not a tool's key; expected `upstream/tool`, such as `tickets/get_ticket`")]
+    /// A key is not an upstream and what it offers.
+    #[error("`{key}` is not a {kind}'s key; expected {expected}", kind = .kind.as_str(), expected = section::form(*.kind))]
     Key {
+        /// Whose key it should be.
+        kind: Kind,
         /// The key as written.
         key: String,
     },
-    /// `policy_may_relax` on a tool whose authority is not `requires_approval`.
+    /// A resource is neither a URI nor a template that can be matched.
+    #[error("the resource of `{key}` cannot be used: {fault}")]
+    Template {
+        /// The key.
+        key: String,
+        /// Why not.
+        fault: TemplateFault,
+    },
+    /// `as` on a resource.
+    #[error("`{key}` has `as`, but resources keep their URIs; remove the line")]
+    Renamed {
+        /// The key.
+        key: String,
+    },
+    /// `policy_may_relax` on something whose authority is not `requires_approval`.
     #[error(
         "`{key}` has `policy_may_relax = true` but authority `{authority}`, which policy cannot relax; \
          remove the line or set `authority = \"requires_approval\"`",
         authority = authority.as_str()
     )]
     NothingToRelax {
-        /// The tool's key.
+        /// The key.
         key: String,
         /// Its authority.
         authority: Authority,
@@ -113,10 +152,10 @@ pub enum RegistryFault {
     /// A digest in `answer.requested_schema` has another form.
     #[error(
         "`answer.requested_schema` of `{key}` is `{found}`; expected `sha256:` and 64 lower-case hex digits, \
-         the digest of the schema that the tool asks with"
+         the digest of the schema that is asked with"
     )]
     Digest {
-        /// The tool's key.
+        /// The key.
         key: String,
         /// The text as written.
         found: String,
@@ -127,7 +166,7 @@ pub enum RegistryFault {
          `${{approval.id}}`"
     )]
     Placeholder {
-        /// The tool's key.
+        /// The key.
         key: String,
         /// The placeholder as written.
         found: String,
@@ -137,7 +176,7 @@ pub enum RegistryFault {
         "`{key}` cannot be digested; use only text, numbers, booleans, lists and tables in `answer.fill`"
     )]
     Digestion {
-        /// The tool's key.
+        /// The key.
         key: String,
         /// What the canonical form refused.
         source: serde_json::Error,
@@ -189,33 +228,35 @@ impl Entry {
 }
 
 impl Registry {
-    /// A registry of these entries.
+    /// A registry of these tools.
     ///
     /// # Errors
     /// A key that is not `upstream/tool`, or an entry that contradicts itself.
-    pub fn new(entries: impl IntoIterator<Item = (String, Entry)>) -> Result<Self, RegistryFault> {
-        let tools = entries
-            .into_iter()
-            .map(|(key, entry)| {
-                if split(&key).is_none() {
-                    return Err(RegistryFault::Key { key });
-                }
-                let registered = Registered::new(&key, entry)?;
-                Ok((key, registered))
-            })
-            .collect::<Result<_, _>>()?;
-        Ok(Self { tools, default: None })
+    pub fn new(tools: impl IntoIterator<Item = (String, Entry)>) -> Result<Self, RegistryFault> {
+        Ok(Self { tools: section::registered(Kind::Tool, tools)?, ..Self::default() })
     }
 
-    /// The registry of `aldgate dev`: every tool without an entry has this authority.
+    /// The registry with these resources instead of those that it had.
+    #[must_use]
+    pub fn with_resources(self, resources: Resources) -> Self {
+        Self { resources: resources.0, ..self }
+    }
+
+    /// The registry with these prompts instead of those that it had.
+    #[must_use]
+    pub fn with_prompts(self, prompts: Prompts) -> Self {
+        Self { prompts: prompts.0, ..self }
+    }
+
+    /// The registry of `aldgate dev`: everything without an entry has this authority.
     ///
     /// # Errors
     /// Never for an authority alone; the signature is that of [`Registry::new`].
     pub fn with_default(self, authority: Authority) -> Result<Self, RegistryFault> {
-        Ok(Self { default: Some(Registered::new("*", Entry::of(authority))?), ..self })
+        Ok(Self { default: Some(Registered::new("*", Entry::of(authority), None)?), ..self })
     }
 
-    /// Whether tools without an entry have a default, as in `aldgate dev`.
+    /// Whether what has no entry has a default, as in `aldgate dev`.
     #[must_use]
     pub fn has_default(&self) -> bool {
         self.default.is_some()
@@ -224,31 +265,88 @@ impl Registry {
     /// What the host says of a tool; `None` means prohibited.
     #[must_use]
     pub fn get(&self, upstream: &str, tool: &str) -> Option<&Entry> {
-        self.registered(upstream, tool).map(|(entry, _)| entry)
+        self.entry(Kind::Tool, upstream, tool)
     }
 
     /// The digest of a tool's entry: SHA-256 over its RFC 8785 form.
     #[must_use]
     pub fn digest(&self, upstream: &str, tool: &str) -> Option<&str> {
-        self.registered(upstream, tool).map(|(_, digest)| digest)
+        self.entry_digest(Kind::Tool, upstream, tool)
     }
 
-    /// Every entry with its key, in the order of the keys; a default is not among them.
+    /// Every tool's entry with its key, in the order of the keys; a default is not among them.
     pub fn iter(&self) -> impl Iterator<Item = (&str, &Entry)> {
-        self.tools.iter().map(|(key, registered)| (key.as_str(), &registered.entry))
+        self.entries(Kind::Tool)
     }
 
-    pub(crate) fn registered(&self, upstream: &str, tool: &str) -> Option<(&Entry, &str)> {
-        let key = key(upstream, tool)?;
-        let registered = self.tools.get(&key).or(self.default.as_ref())?;
-        Some((&registered.entry, &registered.digest))
+    /// What the host says of something under this very name; `None` means prohibited. A resource's name is the URI or
+    /// template as the registry writes it: see [`Registry::matching`] for URIs of requests.
+    #[must_use]
+    pub fn entry(&self, kind: Kind, upstream: &str, name: &str) -> Option<&Entry> {
+        self.registered(kind, upstream, name).map(|registered| &registered.entry)
+    }
+
+    /// The digest of an entry: SHA-256 over its RFC 8785 form.
+    #[must_use]
+    pub fn entry_digest(&self, kind: Kind, upstream: &str, name: &str) -> Option<&str> {
+        self.registered(kind, upstream, name).map(|registered| registered.digest.as_str())
+    }
+
+    /// Every entry of this kind with its key, in the order of the keys; a default is not among them.
+    pub fn entries(&self, kind: Kind) -> impl Iterator<Item = (&str, &Entry)> {
+        self.of(kind).iter().map(|(key, registered)| (key.as_str(), &registered.entry))
+    }
+
+    /// Every registered resource with its key, in the order of the keys.
+    pub fn templates(&self) -> impl Iterator<Item = (&str, &Template)> {
+        self.resources.iter().filter_map(|(key, it)| Some((key.as_str(), it.template.as_ref()?)))
+    }
+
+    /// The registered resources that the URI can mean; the first one rules.
+    ///
+    /// That is the entry for this very URI. Without one it is the strictest of those that match, so that a wider entry
+    /// never undoes a narrower one; among equally strict ones it is the one that leaves the least open. A default is
+    /// not among them. With more than one upstream the registry has an overlap: see [`crate::overlaps`].
+    #[must_use]
+    pub fn matching(&self, uri: &Uri) -> Vec<ResourceMatch<'_>> {
+        let mut found: Vec<ResourceMatch<'_>> = self
+            .resources
+            .iter()
+            .filter_map(|(key, registered)| {
+                let template = registered.template.as_ref()?;
+                let (upstream, _) = split(key)?;
+                let variables = template.matches(uri)?;
+                Some(ResourceMatch { upstream, template, variables, entry: &registered.entry })
+            })
+            .collect();
+        found.sort_by_key(|one| {
+            let strictest = std::cmp::Reverse(one.entry.authority);
+            (!one.template.is_exact(), strictest, one.template.openness())
+        });
+        found
+    }
+
+    fn of(&self, kind: Kind) -> &Registrations {
+        match kind {
+            Kind::Tool => &self.tools,
+            Kind::Resource => &self.resources,
+            Kind::Prompt => &self.prompts,
+        }
+    }
+
+    fn registered(&self, kind: Kind, upstream: &str, name: &str) -> Option<&Registered> {
+        let key = key(upstream, name)?;
+        self.of(kind).get(&key).or(self.default.as_ref())
     }
 }
 
 impl Registered {
-    fn new(key: &str, entry: Entry) -> Result<Self, RegistryFault> {
+    fn new(key: &str, entry: Entry, template: Option<Template>) -> Result<Self, RegistryFault> {
         if entry.policy_may_relax && entry.authority != Authority::RequiresApproval {
             return Err(RegistryFault::NothingToRelax { key: key.to_owned(), authority: entry.authority });
+        }
+        if template.is_some() && entry.expose_as.is_some() {
+            return Err(RegistryFault::Renamed { key: key.to_owned() });
         }
         if let Some(answer) = &entry.answer {
             if !digest::is_digest(&answer.requested_schema) {
@@ -261,49 +359,19 @@ impl Registered {
         }
         let digest = digest::canonical(&entry)
             .map_err(|source| RegistryFault::Digestion { key: key.to_owned(), source })?;
-        Ok(Self { entry, digest })
+        Ok(Self { entry, digest, template })
     }
 }
 
-impl TryFrom<BTreeMap<String, Entry>> for Registry {
-    type Error = RegistryFault;
-
-    fn try_from(entries: BTreeMap<String, Entry>) -> Result<Self, Self::Error> {
-        Self::new(entries)
-    }
-}
-
-impl From<Registry> for BTreeMap<String, Entry> {
-    fn from(registry: Registry) -> Self {
-        registry.tools.into_iter().map(|(key, registered)| (key, registered.entry)).collect()
-    }
-}
-
-impl JsonSchema for Registry {
-    fn schema_name() -> std::borrow::Cow<'static, str> {
-        "Registry".into()
-    }
-
-    fn json_schema(generator: &mut schemars::SchemaGenerator) -> schemars::Schema {
-        let mut schema = BTreeMap::<String, Entry>::json_schema(generator);
-        schema.insert(
-            "description".to_owned(),
-            "What each tool may do, under the key `upstream/tool`. A tool that is not here is prohibited."
-                .into(),
-        );
-        schema
-    }
-}
-
-/// The key of a tool; `None` where the names cannot form one.
+/// The key of something; `None` where the names cannot form one.
 ///
-/// The first `/` ends the upstream's name, so an upstream's name holds none and a tool's may.
-pub(crate) fn key(upstream: &str, tool: &str) -> Option<String> {
-    (!upstream.is_empty() && !upstream.contains('/') && !tool.is_empty())
-        .then(|| format!("{upstream}/{tool}"))
+/// The first `/` ends the upstream's name, so an upstream's name holds none and the other may.
+pub(crate) fn key(upstream: &str, name: &str) -> Option<String> {
+    (!upstream.is_empty() && !upstream.contains('/') && !name.is_empty())
+        .then(|| format!("{upstream}/{name}"))
 }
 
-/// The upstream and tool of a key.
+/// The upstream of a key, and the name.
 pub(crate) fn split(key: &str) -> Option<(&str, &str)> {
-    key.split_once('/').filter(|(upstream, tool)| !upstream.is_empty() && !tool.is_empty())
+    key.split_once('/').filter(|(upstream, name)| !upstream.is_empty() && !name.is_empty())
 }

@@ -1,17 +1,19 @@
-//! How a call is ruled. The order of the steps is the order of this file.
+//! How a request is ruled. The order of the steps is the order of this file.
 
 use std::sync::Arc;
 
-use cedar_policy::Context;
+use cedar_policy::{Context, Entities};
 
-use crate::action::{Action, Question};
+use crate::action::{Action, Concern, Item, Kind, Question, Target};
 use crate::authorizer::{Answered, Authorizer};
-use crate::context::{self, Built, ContextFault};
+use crate::context::{self, Built, ContextFault, Located};
+use crate::entity::{EngineFault, GATEWAY_ID};
 use crate::policy::Policy;
 use crate::reads::{self, Path};
 use crate::registry::{Authority, Entry};
 use crate::ruling::{Cause, Decision, Explanation, Guardrail, Reason, RegistryRef, Ruling, Verdict};
-use crate::slice::{self, Slice};
+use crate::slice::{self, Asked, Slice};
+use crate::template::Uri;
 
 #[cfg(test)]
 mod laws;
@@ -29,36 +31,49 @@ struct Trail {
 }
 
 impl Authorizer {
-    /// Rules a call of a tool.
+    /// Rules a request.
     ///
-    /// Everything that cannot be answered is prohibited: other actions than [`Action::Call`], an unregistered
-    /// tool, arguments that policies read and cannot see, a policy that fails.
+    /// Everything that cannot be answered is prohibited: an action that the target does not have, what is not in the
+    /// registry, a URI that is not the template's, arguments that policies read and cannot see, a policy that fails.
     #[must_use]
     pub fn rule(&self, question: &Question<'_>) -> Ruling {
         let mut trail = Trail::new(question);
-        let (cause, message) = self.judge(question, &mut trail);
+        let (cause, message) = match &question.target {
+            Target::Gateway => self.judge_gateway(question, &mut trail),
+            Target::Item(item) => self.judge(question, item, &mut trail),
+        };
         trail.end(cause, message)
     }
 
-    fn judge(&self, question: &Question<'_>, trail: &mut Trail) -> (Cause, String) {
-        if question.action != Action::Call {
-            let action = question.action.as_str();
-            return (Cause::NotACall, format!("the registry holds tools, which have no action `{action}`"));
+    fn judge(&self, question: &Question<'_>, item: &Item<'_>, trail: &mut Trail) -> (Cause, String) {
+        let kind = item.kind;
+        if !kind.actions().contains(&question.action) {
+            let (kind, action) = (kind.as_str(), question.action.as_str());
+            return (Cause::Unfit, format!("a {kind} has no action `{action}`"));
         }
-        let Some((entry, slice)) = self.slice_of(&question.target) else {
+        let (Some((entry, slice)), Some(digest)) =
+            (self.slice_of(item), self.registry.entry_digest(kind, item.upstream, item.name))
+        else {
             trail.step("registry", Decision::Block);
-            return (Cause::Unregistered, "the tool is not in the registry".to_owned());
+            return (Cause::Unregistered, unregistered(kind));
         };
-        let digest = self.registry.digest(question.target.upstream, question.target.tool);
-        trail.registered(entry, digest.unwrap_or_default(), &slice);
+        let Some(asked) = slice.asked.get(&question.action) else {
+            return (Cause::Unfit, format!("`{}` is not asked", question.action.as_str()));
+        };
+        trail.registered(entry, digest, &slice, asked);
         if entry.authority == Authority::Prohibited {
-            return (Cause::RegistryProhibits, "the registry prohibits the tool".to_owned());
+            return (Cause::RegistryProhibits, prohibited(kind));
         }
-        let built = match build_context(question, &slice) {
+        let built = match locate(question, &slice) {
+            Ok(located) => build_context(question, item, &slice, asked, located.as_ref())
+                .map_err(|fault| (Cause::Unreadable, chain(&fault))),
+            Err(why) => Err((Cause::Unreadable, why)),
+        };
+        let built = match built {
             Ok(built) => built,
-            Err(fault) => {
+            Err(refused) => {
                 trail.step("arguments", Decision::Block);
-                return (Cause::Unreadable, chain(&fault));
+                return refused;
             }
         };
         trail.context(&built);
@@ -71,32 +86,43 @@ impl Authorizer {
             );
         }
         trail.step("arguments", Decision::Allow);
-        self.ask_policies(question, entry, &slice, &built.context, trail)
+        self.ask_policies(question, entry, (&slice, asked), &built.context, trail)
     }
 
     fn ask_policies(
         &self,
         question: &Question<'_>,
         entry: &Entry,
-        slice: &Slice,
+        (slice, asked): (&Slice, &Asked),
         context: &Context,
         trail: &mut Trail,
     ) -> (Cause, String) {
+        let (kind, action) = (slice.kind.as_str(), question.action);
         let subject = match self.subject(question.principal, &slice.entities) {
             Ok(subject) => subject,
             Err(fault) => return (Cause::PolicyFault, fault.to_string()),
         };
-        let ask = |action, policies| self.ask(&subject, action, &slice.tool, context.clone(), policies);
+        let ask = |action, policies| self.ask(&subject, action, &slice.item, context.clone(), policies);
 
-        let call = ask(Action::Call, &slice.call);
-        trail.explanation.policies.extend(slice.deciding(&call, Action::Call));
-        let called = if call.faults.is_empty() && call.allowed { Decision::Allow } else { Decision::Block };
-        trail.step("policy call", called);
-        if let Some(fault) = fault(&call) {
-            return fault;
+        let answered = ask(action, &asked.policies);
+        trail.explanation.policies.extend(slice.deciding(&answered, action));
+        trail.policy(action, if answered.permits() { Decision::Allow } else { Decision::Block });
+        if let Some(refused) = refusal(&answered, action) {
+            return refused;
         }
-        if !call.allowed {
-            return denied(&call, Action::Call);
+        if !action.may_wait() {
+            return match entry.authority {
+                Authority::Automatic => {
+                    (Cause::Automatic, format!("registry and policy allow `{}`", action.as_str()))
+                }
+                Authority::RequiresApproval | Authority::Prohibited => (
+                    Cause::CannotWait,
+                    format!(
+                        "the registry wants a person to decide on the {kind}, and `{}` cannot wait for one",
+                        action.as_str()
+                    ),
+                ),
+            };
         }
 
         let unattended = ask(Action::CallUnattended, &slice.unattended);
@@ -106,16 +132,21 @@ impl Authorizer {
             (true, true) => Decision::Allow,
             (true, false) => Decision::RequireApproval,
         };
-        trail.step("policy call_unattended", step);
+        trail.policy(Action::CallUnattended, step);
         if let Some(fault) = fault(&unattended) {
             return fault;
         }
         match (entry.authority, unattended.allowed, entry.policy_may_relax) {
             (Authority::Automatic, true, _) => {
-                (Cause::Automatic, "registry and policy let the call run by itself".to_owned())
+                let what = match action {
+                    Action::Read => "read",
+                    Action::GetPrompt => "prompt",
+                    _ => "call",
+                };
+                (Cause::Automatic, format!("registry and policy let the {what} run by itself"))
             }
             (Authority::RequiresApproval, true, true) => {
-                (Cause::PolicyRelaxes, "the registry lets policy relax the tool, and it does".to_owned())
+                (Cause::PolicyRelaxes, format!("the registry lets policy relax the {kind}, and it does"))
             }
             (Authority::Automatic, false, _) => {
                 let (_, why) = denied(&unattended, Action::CallUnattended);
@@ -124,13 +155,37 @@ impl Authorizer {
             (Authority::RequiresApproval, ..) => {
                 (Cause::RegistryAsks, "the registry wants a person to decide".to_owned())
             }
-            (Authority::Prohibited, ..) => {
-                (Cause::RegistryProhibits, "the registry prohibits the tool".to_owned())
-            }
+            (Authority::Prohibited, ..) => (Cause::RegistryProhibits, prohibited(slice.kind)),
         }
     }
 
-    /// A policy that may concern the call and reads something that is not in the context.
+    /// Listening to the gateway itself: there is no entry, and policy alone decides.
+    fn judge_gateway(&self, question: &Question<'_>, trail: &mut Trail) -> (Cause, String) {
+        let action = question.action;
+        if action != Action::Listen {
+            return (Cause::Unfit, format!("`{}` is not asked of the gateway itself", action.as_str()));
+        }
+        trail.read_only = true;
+        let policies: Vec<Arc<Policy>> =
+            self.gateway.iter().filter(|policy| policy.admits(action)).cloned().collect();
+        let ask = || -> Result<Answered, EngineFault> {
+            let context = context::of_gateway(question.client)?;
+            let subject = self.subject(question.principal, &Entities::empty())?;
+            let set = slice::admitting(&policies, action)?;
+            Ok(self.ask(&subject, action, &self.types.gateway(), context, &set))
+        };
+        let (answered, digest) = match (ask(), slice::meaning(&policies)) {
+            (Ok(answered), Ok(digest)) => (answered, digest),
+            (Err(fault), _) => return (Cause::PolicyFault, chain(fault.as_ref())),
+            (_, Err(fault)) => return (Cause::PolicyFault, fault.to_string()),
+        };
+        trail.explanation.policy_digest = Some(digest);
+        trail.explanation.policies.extend(slice::deciding(&policies, &answered, action));
+        trail.policy(action, if answered.permits() { Decision::Allow } else { Decision::Block });
+        refusal(&answered, action).unwrap_or_else(|| (Cause::Automatic, "policy allows `listen`".to_owned()))
+    }
+
+    /// A policy that may concern the request and reads something that is not in the context.
     fn blind_policy<'a>(
         &self,
         question: &Question<'_>,
@@ -143,8 +198,7 @@ impl Authorizer {
         let principal = self.types.principal_uid(question.principal);
         let parents = self.types.parents(question.principal);
         let concerned = slice.policies.iter().filter(|policy| {
-            (policy.admits(Action::Call) || policy.admits(Action::CallUnattended))
-                && slice::matches_principal(policy, &principal, &parents)
+            slice::concerns(policy, question.action) && slice::matches_principal(policy, &principal, &parents)
         });
         concerned.flat_map(|policy| policy.reads.iter().map(move |read| (policy, read))).find_map(
             |(policy, read)| {
@@ -155,12 +209,48 @@ impl Authorizer {
     }
 }
 
-fn build_context(question: &Question<'_>, slice: &Slice) -> Result<Built, ContextFault> {
-    if slice.reads_context {
-        context::of_call(question, &slice.shape)
+/// Where a request about a resource points; the URI must be one that the registry's entry stands for.
+fn locate(question: &Question<'_>, slice: &Slice) -> Result<Option<Located>, String> {
+    let located = matches!(question.action, Action::Read | Action::Listen);
+    let Some(template) = slice.template.as_ref().filter(|_| located) else {
+        return if question.action == Action::Complete && question.argument.is_none() {
+            Err("a completion must name the argument that it completes".to_owned())
+        } else {
+            Ok(None)
+        };
+    };
+    let text = question.uri.ok_or("a resource must be named by its URI")?;
+    let uri = Uri::parse(text).map_err(|fault| format!("the URI cannot be ruled on: {fault}"))?;
+    let variables =
+        template.matches(&uri).ok_or_else(|| format!("the URI is not one that `{template}` stands for"))?;
+    Ok(Some(Located { uri: uri.normal().to_owned(), variables }))
+}
+
+fn build_context(
+    question: &Question<'_>,
+    item: &Item<'_>,
+    slice: &Slice,
+    asked: &Asked,
+    located: Option<&Located>,
+) -> Result<Built, ContextFault> {
+    if asked.reads_context {
+        context::of_request(question, item.contract, &slice.shape, located)
     } else {
-        context::without_arguments(question)
+        context::fixed_alone(question, item.contract)
     }
+}
+
+pub(crate) fn unregistered(kind: Kind) -> String {
+    format!("the {} is not in the registry", kind.as_str())
+}
+
+pub(crate) fn prohibited(kind: Kind) -> String {
+    format!("the registry prohibits the {}", kind.as_str())
+}
+
+/// Why the answer refuses, if it does.
+fn refusal(answered: &Answered, action: Action) -> Option<(Cause, String)> {
+    fault(answered).or_else(|| (!answered.allowed).then(|| denied(answered, action)))
 }
 
 /// The refusal for policies that could not be evaluated. Cedar itself would skip them.
@@ -187,13 +277,18 @@ pub(crate) fn chain(error: &dyn std::error::Error) -> String {
 
 impl Trail {
     fn new(question: &Question<'_>) -> Self {
-        let target = &question.target;
+        let (concern, contract) = match &question.target {
+            Target::Gateway => (Concern::Gateway(GATEWAY_ID.to_owned()), ""),
+            Target::Item(item) => {
+                (item.kind.concern(&format!("{}/{}", item.upstream, item.name)), item.contract)
+            }
+        };
         Self {
             read_only: false,
             read_paths: Arc::from([]),
             explanation: Explanation {
-                tool: format!("{}/{}", target.upstream, target.tool),
-                contract: target.contract.to_owned(),
+                concern,
+                contract: contract.to_owned(),
                 verdict: Verdict::Prohibited,
                 rule: "",
                 code: None,
@@ -209,9 +304,9 @@ impl Trail {
         }
     }
 
-    fn registered(&mut self, entry: &Entry, digest: &str, slice: &Slice) {
+    fn registered(&mut self, entry: &Entry, digest: &str, slice: &Slice, asked: &Asked) {
         self.read_only = entry.read_only;
-        self.read_paths = Arc::clone(&slice.read_paths);
+        self.read_paths = Arc::clone(&asked.read_paths);
         self.explanation.registry = Some(RegistryRef {
             authority: entry.authority,
             labels: entry.labels.clone(),
@@ -224,6 +319,23 @@ impl Trail {
             Authority::Prohibited => Decision::Block,
         };
         self.step("registry", step);
+    }
+
+    fn policy(&mut self, action: Action, decision: Decision) {
+        self.step(
+            match action {
+                Action::Call => "policy call",
+                Action::Read => "policy read",
+                Action::GetPrompt => "policy get_prompt",
+                Action::Complete => "policy complete",
+                Action::Listen => "policy listen",
+                Action::CallUnattended => "policy call_unattended",
+                Action::Decide => "policy decide",
+                Action::Audit => "policy audit",
+                Action::Operate => "policy operate",
+            },
+            decision,
+        );
     }
 
     fn context(&mut self, built: &Built) {

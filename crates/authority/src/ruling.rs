@@ -3,6 +3,7 @@ use std::sync::Arc;
 
 use serde::Serialize;
 
+use crate::action::Concern;
 use crate::policy::Policy;
 use crate::registry::{Authority, Label};
 
@@ -41,9 +42,10 @@ pub struct Reason {
 /// Everything that a ruling rests on, to be shown and kept.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Explanation {
-    /// The tool, `upstream/tool`.
-    pub tool: String,
-    /// The digest of the contract that was ruled on.
+    /// What was asked about: `"tool": "upstream/name"`, and so for the other kinds.
+    #[serde(flatten)]
+    pub concern: Concern,
+    /// The digest of the contract that was ruled on; empty for the gateway itself.
     pub contract: String,
     /// What was decided.
     pub verdict: Verdict,
@@ -52,7 +54,7 @@ pub struct Explanation {
     /// The refusal's code; absent when the call is not prohibited.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub code: Option<&'static str>,
-    /// The registry's entry; absent for a tool that is not registered.
+    /// The registry's entry; absent for what is not registered, and for the gateway itself.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub registry: Option<RegistryRef>,
     /// What the server's annotations would imply; shown, never used. See [`Ruling::with_implied`].
@@ -60,7 +62,7 @@ pub struct Explanation {
     pub implied: Option<Authority>,
     /// The policies that determined Cedar's answers.
     pub policies: Vec<PolicyRef>,
-    /// The digest of the policies that could match the tool; absent where Cedar was not asked.
+    /// The digest of the policies that could match; absent where Cedar was not asked.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub policy_digest: Option<String>,
     /// Where arguments were `null` and so absent for policies, as JSON Pointers; at most 64.
@@ -104,7 +106,7 @@ pub struct PolicyRef {
 /// One step of a ruling.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Guardrail {
-    /// `registry`, `arguments`, `policy call` or `policy call_unattended`.
+    /// `registry`, `arguments`, or `policy` and the Cedar action, such as `policy call`.
     pub name: &'static str,
     /// What it said.
     pub decision: Decision,
@@ -127,7 +129,8 @@ pub enum Decision {
 pub(crate) enum Cause {
     Unregistered,
     RegistryProhibits,
-    NotACall,
+    Unfit,
+    CannotWait,
     Unreadable,
     Unmapped,
     PolicyFault,
@@ -152,7 +155,8 @@ impl Cause {
         match self {
             Self::Unregistered => "registry.absent",
             Self::RegistryProhibits => "registry.prohibited",
-            Self::NotACall => "registry.tools_only",
+            Self::Unfit => "action.unfit",
+            Self::CannotWait => "registry.cannot_wait",
             Self::Unreadable => "context.unreadable",
             Self::Unmapped => "context.unmapped",
             Self::PolicyFault => "policy.error",
@@ -169,7 +173,8 @@ impl Cause {
         match self {
             Self::Unregistered => "AG-AUTHORITY-UNREGISTERED",
             Self::RegistryProhibits => "AG-AUTHORITY-PROHIBITED",
-            Self::NotACall => "AG-AUTHORITY-TOOLS-ONLY",
+            Self::Unfit => "AG-AUTHORITY-ACTION",
+            Self::CannotWait => "AG-AUTHORITY-CANNOT-WAIT",
             Self::Unreadable => "AG-AUTHORITY-UNREADABLE",
             Self::Unmapped => "AG-AUTHORITY-UNMAPPED",
             Self::PolicyFault => "AG-AUTHORITY-POLICY-ERROR",
@@ -232,25 +237,25 @@ impl Ruling {
         self
     }
 
-    /// The digest of the registry's entry; `None` for a tool that is not registered.
+    /// The digest of the registry's entry; `None` for what is not registered.
     #[must_use]
     pub fn registry_digest(&self) -> Option<&str> {
         self.explanation.registry.as_ref().map(|entry| entry.digest.as_str())
     }
 
-    /// The digest of the policies that could match the tool; `None` where Cedar was not asked.
+    /// The digest of the policies that could match; `None` where Cedar was not asked.
     #[must_use]
     pub fn policy_digest(&self) -> Option<&str> {
         self.explanation.policy_digest.as_deref()
     }
 
-    /// Whether the registry says that the tool changes nothing.
+    /// Whether the registry says that it changes nothing.
     #[must_use]
     pub fn read_only(&self) -> bool {
         self.read_only
     }
 
-    /// What the tool's policies read of the context, as JSON Pointers such as `/args/quantity`.
+    /// What the policies read of the context, as JSON Pointers such as `/args/quantity`.
     #[must_use]
     pub fn read_paths(&self) -> &[String] {
         &self.read_paths

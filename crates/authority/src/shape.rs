@@ -65,6 +65,36 @@ impl Shape {
         Reader { root: schema, budget: BUDGET }.read(schema, 0).0
     }
 
+    /// The shape of the arguments of a prompt, of which `arguments` is the list in its contract. They are texts; what
+    /// the list does not name may be sent all the same.
+    pub(crate) fn of_prompt(arguments: &Value) -> Self {
+        let argument = |argument: &Value| {
+            let required = argument.get("required").and_then(Value::as_bool).unwrap_or(false);
+            let name = argument.get("name").and_then(Value::as_str)?.to_owned();
+            Some((name, Member { shape: Self::Text, required }))
+        };
+        let members = arguments.as_array().into_iter().flatten().filter_map(argument).collect();
+        Self::Record { members, open: true }
+    }
+
+    /// The shape of the variables of a template, all of which a matching URI has.
+    pub(crate) fn of_variables<'a>(names: impl Iterator<Item = &'a str>) -> Self {
+        let text = |name: &str| (name.to_owned(), Member { shape: Self::Text, required: true });
+        Self::Record { members: names.map(text).collect(), open: false }
+    }
+
+    /// The shape of an object that may lack any of its members.
+    pub(crate) fn partial(&self) -> Self {
+        match self {
+            Self::Record { members, open } => {
+                let optional = |member: &Member| Member { shape: member.shape.clone(), required: false };
+                let members = members.iter().map(|(name, member)| (name.clone(), optional(member))).collect();
+                Self::Record { members, open: *open }
+            }
+            other => other.clone(),
+        }
+    }
+
     /// The shape of a member of an object of this shape.
     pub(crate) fn member(&self, name: &str) -> &Self {
         match self {

@@ -1,10 +1,11 @@
-//! The policies that can match one tool, picked once for each snapshot.
+//! The policies that can match one item, picked once for each snapshot.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use cedar_policy::{Entities, EntityUid, PrincipalConstraint, ResourceConstraint};
 
-use crate::action::Action;
+use crate::action::{Action, Kind};
 use crate::authorizer::{Answered, AuthorizerFault};
 use crate::context::FIXED;
 use crate::digest;
@@ -15,96 +16,143 @@ use crate::reads;
 use crate::registry::{self, Entry};
 use crate::ruling::PolicyRef;
 use crate::shape::Shape;
+use crate::template::Template;
 
-/// Everything that ruling calls of one tool needs, but for the call itself.
+/// Everything that ruling requests about one item needs, but for the request itself.
 #[derive(Debug)]
 pub(crate) struct Slice {
-    pub(crate) tool: EntityUid,
+    pub(crate) kind: Kind,
+    pub(crate) item: EntityUid,
     pub(crate) entities: Entities,
     pub(crate) shape: Shape,
-    /// The policies whose scope can match the tool with `call`, `call_unattended` or `decide`.
+    /// Of a resource.
+    pub(crate) template: Option<Template>,
+    /// The policies whose scope can match the item with one of its actions, `call_unattended` or `decide`.
     pub(crate) policies: Vec<Arc<Policy>>,
-    pub(crate) call: cedar_policy::PolicySet,
+    /// For each action that requests have on it.
+    pub(crate) asked: BTreeMap<Action, Asked>,
     pub(crate) unattended: cedar_policy::PolicySet,
     pub(crate) decide: cedar_policy::PolicySet,
-    /// `call` at its most generous: what the arguments could allow is allowed.
+    /// Those of [`Kind::use_action`] at their most generous: what the arguments could allow is allowed.
     pub(crate) generous: cedar_policy::PolicySet,
     /// Over what the policies mean: not their files, places or comments.
     pub(crate) digest: String,
+}
+
+/// What one action needs.
+#[derive(Debug)]
+pub(crate) struct Asked {
+    pub(crate) policies: cedar_policy::PolicySet,
     /// Whether a policy reads more of the context than client and contract.
     ///
-    /// Where none does, a ruling depends on principal, client, tool and snapshot alone.
+    /// Where none does, a ruling depends on principal, client, item and snapshot alone.
     pub(crate) reads_context: bool,
     /// What the policies read of the context, as JSON Pointers.
     pub(crate) read_paths: Arc<[String]>,
 }
 
 impl Slice {
-    pub(crate) fn of_tool(
+    pub(crate) fn of_item(
         types: &Types,
         policies: &PolicySet,
-        key: &str,
+        (kind, key): (Kind, &str),
         entry: &Entry,
         shape: Shape,
     ) -> Result<Self, AuthorizerFault> {
         let fault = |what| move |source| AuthorizerFault::cedar(what, key, source);
         let (upstream, name) = registry::split(key).unwrap_or((key, key));
-        let (tool, parent) = (types.tool_uid(key), types.upstream_uid(upstream));
+        let template = (kind == Kind::Resource).then(|| Template::parse(name)).transpose();
+        let template = template.map_err(|e| fault("the template")(e.into()))?;
+        let (item, parent) = (types.item_uid(kind, key), types.upstream_uid(upstream));
+        let others = [Action::CallUnattended, Action::Decide];
         let policies: Vec<Arc<Policy>> = policies
             .iter()
             .filter(|policy| {
-                matches_resource(policy, &tool, &[&parent])
-                    && [Action::Call, Action::CallUnattended, Action::Decide]
-                        .iter()
-                        .any(|a| policy.admits(*a))
+                matches_resource(policy, &item, &[&parent])
+                    && kind.actions().iter().chain(&others).any(|action| policy.admits(*action))
             })
             .cloned()
             .collect();
-        let entity = types.tool(key, upstream, name, entry).map_err(fault("the tool's entity"))?;
-        let entities = entity::with(&Entities::empty(), entity).map_err(fault("the tool's entity"))?;
-        let mut meanings: Vec<&str> = policies.iter().map(|policy| policy.meaning.as_str()).collect();
-        meanings.sort_unstable();
-        let calling =
-            || policies.iter().filter(|p| p.admits(Action::Call) || p.admits(Action::CallUnattended));
+        let entity = types.item(kind, key, upstream, name, entry).map_err(fault("the entity"))?;
+        let entities = entity::with(&Entities::empty(), entity).map_err(fault("the entity"))?;
+        let asked = |action: &Action| Ok((*action, Asked::new(&policies, *action)?));
+        let listing = policies.iter().filter(|policy| policy.admits(kind.use_action())).map(Arc::as_ref);
+        Ok(Self {
+            asked: kind
+                .actions()
+                .iter()
+                .map(asked)
+                .collect::<Result<_, _>>()
+                .map_err(fault("the policies"))?,
+            unattended: admitting(&policies, Action::CallUnattended).map_err(fault("the policies"))?,
+            decide: admitting(&policies, Action::Decide).map_err(fault("the policies"))?,
+            generous: relax::generous(listing).map_err(fault("the policies for lists"))?,
+            digest: meaning(&policies).map_err(|e| fault("the policies' digest")(e.into()))?,
+            kind,
+            item,
+            entities,
+            shape,
+            template,
+            policies,
+        })
+    }
+
+    /// The policies that determined an answer.
+    pub(crate) fn deciding(&self, answered: &Answered, action: Action) -> impl Iterator<Item = PolicyRef> {
+        deciding(&self.policies, answered, action)
+    }
+}
+
+impl Asked {
+    fn new(policies: &[Arc<Policy>], action: Action) -> Result<Self, EngineFault> {
+        let asking = || policies.iter().filter(|policy| concerns(policy, action));
         let read =
             |path: &reads::Path| !FIXED.iter().any(|fixed| path.first().is_some_and(|name| name == fixed));
         let mut read_paths: Vec<String> =
-            calling().flat_map(|policy| &policy.reads).map(|path| reads::pointer(path)).collect();
+            asking().flat_map(|policy| &policy.reads).map(|path| reads::pointer(path)).collect();
         read_paths.sort_unstable();
         read_paths.dedup();
         Ok(Self {
-            call: admitting(&policies, Action::Call).map_err(fault("the policies"))?,
-            unattended: admitting(&policies, Action::CallUnattended).map_err(fault("the policies"))?,
-            decide: admitting(&policies, Action::Decide).map_err(fault("the policies"))?,
-            generous: relax::generous(policies.iter().filter(|p| p.admits(Action::Call)).map(Arc::as_ref))
-                .map_err(fault("the policies for lists"))?,
-            digest: digest::canonical(&meanings).map_err(|e| fault("the policies' digest")(e.into()))?,
-            reads_context: calling().flat_map(|policy| &policy.reads).any(read),
+            policies: admitting(policies, action)?,
+            reads_context: asking().flat_map(|policy| &policy.reads).any(read),
             read_paths: read_paths.into(),
-            tool,
-            entities,
-            shape,
-            policies,
         })
     }
 }
 
-impl Slice {
-    /// The policies that determined an answer.
-    pub(crate) fn deciding(&self, answered: &Answered, action: Action) -> impl Iterator<Item = PolicyRef> {
-        let by_id = |id: &String| self.policies.iter().find(|policy| policy.id == *id);
-        answered.deciding.iter().filter_map(by_id).map(move |policy| PolicyRef::new(policy, action.as_str()))
-    }
+/// Whether the policy can speak when the action is ruled.
+pub(crate) fn concerns(policy: &Policy, action: Action) -> bool {
+    policy.admits(action) || (action.may_wait() && policy.admits(Action::CallUnattended))
 }
 
-/// The policies for `audit` and `operate`, which are about the gateway itself.
+/// The policies that determined an answer.
+pub(crate) fn deciding(
+    policies: &[Arc<Policy>],
+    answered: &Answered,
+    action: Action,
+) -> impl Iterator<Item = PolicyRef> {
+    let by_id = |id: &String| policies.iter().find(|policy| policy.id == *id);
+    answered.deciding.iter().filter_map(by_id).map(move |policy| PolicyRef::new(policy, action.as_str()))
+}
+
+/// The digest over what policies mean.
+pub(crate) fn meaning(policies: &[Arc<Policy>]) -> Result<String, serde_json::Error> {
+    let mut meanings: Vec<&str> = policies.iter().map(|policy| policy.meaning.as_str()).collect();
+    meanings.sort_unstable();
+    digest::canonical(&meanings)
+}
+
+/// What is done to the gateway itself.
+pub(crate) const GATEWAY_ACTIONS: [Action; 3] = [Action::Audit, Action::Operate, Action::Listen];
+
+/// The policies for `audit`, `operate` and `listen`, as far as they are about the gateway itself.
 pub(crate) fn of_gateway(types: &Types, policies: &PolicySet) -> Vec<Arc<Policy>> {
     let gateway = types.gateway();
     policies
         .iter()
         .filter(|policy| {
             matches_resource(policy, &gateway, &[])
-                && [Action::Audit, Action::Operate].iter().any(|action| policy.admits(*action))
+                && GATEWAY_ACTIONS.iter().any(|action| policy.admits(*action))
         })
         .cloned()
         .collect()

@@ -24,8 +24,10 @@ pub(crate) async fn decide(gate: &Gate, trail: &mut Trail, call: Box<Call>) -> R
     let ruling = trail.snapshot.authorizer.rule(&Question {
         principal,
         action: Action::Call,
-        target: call.tool.target(),
+        target: call.tool.item().into(),
+        uri: None,
         arguments: call.request.params.arguments.as_deref(),
+        argument: None,
         input_responses: responses,
         client: &principal.client,
     });

@@ -4,8 +4,8 @@ use std::collections::BTreeSet;
 use std::process::ExitCode;
 
 use aldgate_authority::{
-    Action, Column, Explanation, Principal, PrincipalKind, Question, Severity, Surveyed, Target,
-    ToolContract, implied,
+    Action, Authority, Column, Concern, Explanation, Item, Principal, PrincipalKind, Question, Severity,
+    Surveyed, ToolContract, implied,
 };
 use serde_json::Value;
 use serde_json::value::RawValue;
@@ -38,7 +38,7 @@ fn check(loaded: &Loaded, json: bool) -> miette::Result<ExitCode> {
             input_schema: &tool.input_schema,
         })
         .collect();
-    let findings = reviewed.authorizer.check(&contracts);
+    let findings = reviewed.authorizer.check(&contracts, &[]);
     if json {
         out::json(&findings)?;
     } else {
@@ -50,7 +50,7 @@ fn check(loaded: &Loaded, json: bool) -> miette::Result<ExitCode> {
                 finding.column,
                 if finding.severity == Severity::Error { "error" } else { "warning" },
                 finding.policy,
-                finding.tool.as_deref().unwrap_or("every tool"),
+                finding.concern.as_ref().map_or("everything", Concern::key),
                 finding.message,
             ))?;
         }
@@ -67,7 +67,7 @@ fn matrix(loaded: &Loaded, json: bool) -> miette::Result<ExitCode> {
     let tools: Vec<_> = reviewed
         .tools
         .iter()
-        .map(|tool| Surveyed { upstream: &tool.upstream, tool: &tool.tool, hints: tool.hints })
+        .map(|tool| Surveyed::tool(&tool.upstream, &tool.tool, tool.hints))
         .collect();
     let known: BTreeSet<_> = loaded
         .config
@@ -88,8 +88,8 @@ fn matrix(loaded: &Loaded, json: bool) -> miette::Result<ExitCode> {
     headings.extend(names.iter().map(String::as_str));
     let cells = rows.iter().map(|row| {
         let mut cells = vec![
-            format!("{}/{}", row.upstream, row.tool),
-            row.implied.as_str().to_owned(),
+            format!("{}/{}", row.upstream, row.name.key()),
+            row.implied.map_or("", Authority::as_str).to_owned(),
             row.registry.as_str().to_owned(),
         ];
         cells.extend(row.roles.iter().map(|one| {
@@ -148,8 +148,10 @@ fn explain(loaded: &Loaded, tool: &str, name: &str, args: &str, json: bool) -> m
         .rule(&Question {
             principal: &principal,
             action: Action::Call,
-            target: Target { upstream: &found.upstream, tool: &found.tool, contract: &found.contract },
+            target: Item::tool(&found.upstream, &found.tool, &found.contract).into(),
+            uri: None,
             arguments: Some(&arguments),
+            argument: None,
             input_responses: None,
             client: &principal.client,
         })
@@ -165,7 +167,7 @@ fn explain(loaded: &Loaded, tool: &str, name: &str, args: &str, json: bool) -> m
 fn told(explanation: &Explanation) -> miette::Result<()> {
     let verdict = serde_json::to_value(explanation.verdict).ok();
     let verdict = verdict.as_ref().and_then(Value::as_str).unwrap_or_default();
-    out::line(format!("{}: {verdict}, by {}", explanation.tool, explanation.rule))?;
+    out::line(format!("{}: {verdict}, by {}", explanation.concern.key(), explanation.rule))?;
     for reason in &explanation.reasons {
         out::line(format!("  because   {} ({})", reason.message, reason.rule))?;
     }

@@ -1,23 +1,32 @@
-//! The Cedar schema of one tool, in Cedar's JSON format.
+//! The Cedar schema of one item, in Cedar's JSON format.
 
 use std::collections::BTreeSet;
 
 use serde_json::{Map, Value, json};
 
-use crate::action::Action;
+use crate::action::{Action, Kind};
+use crate::entity;
 use crate::policy::Policy;
 use crate::shape::Shape;
+use crate::slice::GATEWAY_ACTIONS;
 
-/// The schema of the requests about a tool with these arguments.
-pub(super) fn of_tool(policies: &[&Policy], arguments: &Shape) -> Value {
-    let call = record([
-        ("args", arguments.cedar_type().filter(is_record).unwrap_or_else(|| record([]))),
-        ("responses", responses(policies)),
-        ("client", text()),
-        ("contract", text()),
-        ("null_paths", texts()),
-        ("unmapped", texts()),
-    ]);
+/// The schema of the requests about an item with these arguments.
+pub(super) fn of_item(kind: Kind, policies: &[&Policy], arguments: &Shape) -> Value {
+    let base = |arguments: &Shape| {
+        record([
+            ("args", arguments.cedar_type().filter(is_record).unwrap_or_else(|| record([]))),
+            ("client", text()),
+            ("contract", text()),
+            ("null_paths", texts()),
+            ("unmapped", texts()),
+        ])
+    };
+    let located = |context: Value| match kind {
+        Kind::Resource => with(context, "uri", text()),
+        Kind::Tool | Kind::Prompt => context,
+    };
+    let used = located(with(base(arguments), "responses", responses(policies)));
+    let argument = record([("name", text()), ("value", text())]);
     let caller = record([
         ("tenant", text()),
         ("issuer", text()),
@@ -27,19 +36,28 @@ pub(super) fn of_tool(policies: &[&Policy], arguments: &Shape) -> Value {
         ("roles", texts()),
     ]);
     let decision = record([("caller", caller), ("client", text()), ("contract", text())]);
-    of(|action| match action {
-        Action::Call | Action::CallUnattended => Some(("Tool", call.clone())),
-        Action::Decide => Some(("Tool", decision.clone())),
-        _ => None,
+    let resource = match kind {
+        Kind::Tool => entity::TOOL,
+        Kind::Resource => entity::RESOURCE,
+        Kind::Prompt => entity::PROMPT,
+    };
+    of(|action| {
+        let context = match action {
+            Action::CallUnattended => used.clone(),
+            Action::Decide => decision.clone(),
+            Action::Complete => with(base(&arguments.partial()), "argument", argument.clone()),
+            Action::Listen => located(base(arguments)),
+            _ => used.clone(),
+        };
+        let asked =
+            kind.actions().contains(&action) || matches!(action, Action::CallUnattended | Action::Decide);
+        asked.then_some((resource, context))
     })
 }
 
 /// The schema of the requests about the gateway itself.
 pub(super) fn of_gateway() -> Value {
-    of(|action| match action {
-        Action::Audit | Action::Operate => Some(("Gateway", record([("client", text())]))),
-        _ => None,
-    })
+    of(|action| GATEWAY_ACTIONS.contains(&action).then(|| (entity::GATEWAY, record([("client", text())]))))
 }
 
 /// A schema with all actions, of which those without a resource type never happen.
@@ -48,7 +66,7 @@ fn of(request: impl Fn(Action) -> Option<(&'static str, Value)>) -> Value {
         "memberOfTypes": ["Role", "Tenant"],
         "shape": record([("tenant", text()), ("issuer", text()), ("subject", text())]),
     });
-    let tool = json!({
+    let item = json!({
         "memberOfTypes": ["Upstream"],
         "shape": record([
             ("upstream", text()),
@@ -70,7 +88,7 @@ fn of(request: impl Fn(Action) -> Option<(&'static str, Value)>) -> Value {
     json!({"": {
         "entityTypes": {
             "Person": principal, "Service": principal, "Role": {}, "Tenant": {},
-            "Tool": tool, "Upstream": {}, "Gateway": {},
+            "Tool": item, "Resource": item, "Prompt": item, "Upstream": {}, "Gateway": {},
         },
         "actions": actions,
     }})
@@ -105,6 +123,14 @@ fn record<const N: usize>(members: [(&str, Value); N]) -> Value {
     let attributes: Map<String, Value> =
         members.into_iter().map(|(name, kind)| (name.to_owned(), kind)).collect();
     json!({"type": "Record", "attributes": attributes})
+}
+
+/// The record with one more member.
+fn with(mut record: Value, name: &str, kind: Value) -> Value {
+    if let Some(attributes) = record.get_mut("attributes").and_then(Value::as_object_mut) {
+        attributes.insert(name.to_owned(), kind);
+    }
+    record
 }
 
 fn is_record(kind: &Value) -> bool {

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use aldgate_approval::{ApprovalId, CallId, Decision, Record, RecordState, Verdict};
-use aldgate_authority::{Decide, Principal, Target};
+use aldgate_authority::{Decide, Item, Principal};
 use aldgate_evidence::{Digests, Kind, Row};
 use aldgate_store::{ApprovalFilter, Durability};
 use axum::Json;
@@ -159,8 +159,8 @@ fn may_see(gate: &Gate, caller: &Principal, record: &Record) -> bool {
 fn decider(gate: &Gate, approver: &Principal, record: &Record) -> Decide {
     let binding = &record.binding;
     let (upstream, tool) = binding.tool.split_once('/').unwrap_or_default();
-    let target = Target { upstream, tool, contract: &binding.contract };
-    gate.snapshot().authorizer.may_decide(approver, &binding.caller, &target)
+    let item = Item::tool(upstream, tool, &binding.contract);
+    gate.snapshot().authorizer.may_decide(approver, &binding.caller, &item)
 }
 
 fn view(gate: &Gate, record: &Record, sealed: &[u8]) -> Value {

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use aldgate_authority::{Principal, Target};
+use aldgate_authority::{Item, Principal};
 use bytes::Bytes;
 use serde_json::json;
 use serde_json::value::RawValue;
@@ -51,7 +51,7 @@ pub(super) fn tools(snapshot: &Snapshot, principal: &Principal) -> Answer {
         .tools
         .values()
         .filter(|tool| !standings.differs(catalog, tool))
-        .filter(|tool| snapshot.authorizer.listed(principal, &tool.target()))
+        .filter(|tool| snapshot.authorizer.listed(principal, &tool.item()))
         .map(|tool| &*tool.listing)
         .collect();
     let mut bytes = Vec::with_capacity(256 + listed.iter().map(|raw| raw.get().len() + 1).sum::<usize>());
@@ -102,7 +102,7 @@ impl Tool {
     }
 
     /// The tool as rulings name it.
-    pub(crate) fn target(&self) -> Target<'_> {
-        Target { upstream: self.source.upstream.name(), tool: &self.name, contract: &self.contract }
+    pub(crate) fn item(&self) -> Item<'_> {
+        Item::tool(self.source.upstream.name(), &self.name, &self.contract)
     }
 }
