@@ -10,6 +10,7 @@ use crate::ask::{AskKind, AskReply, Asker, InputAsk, PendingApproval, WaitReply}
 use crate::connection::Connection;
 use crate::exchange::{self, Lost};
 use crate::outcome::{CallFault, CallOutcome, Refusal, TransportTrouble};
+use crate::refused::Refused;
 
 /// What happens in the course of one call.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -111,6 +112,9 @@ impl Course<'_> {
             let cause = match exchange::send(self.connection.peer(), self.request(), limits.timeout).await {
                 Ok(result) => return self.read(result, read_only),
                 Err(Lost::NotSent(cause) | Lost::Broken(cause)) if attempt < attempts => cause,
+                Err(Lost::Refused(refused)) if attempt < attempts && refused.status == Some(429) => {
+                    refused.message
+                }
                 Err(lost) => return Err(self.fault(lost, read_only, attempt, limits.timeout)),
             };
             limits.rest_before(attempt, Duration::ZERO).await;
@@ -146,6 +150,8 @@ impl Course<'_> {
                     call: said("call"),
                 }
             }
+            Lost::Refused(Refused { status: Some(401), code: None, .. }) => CallFault::Unauthorized { tool },
+            Lost::Refused(refused) => CallFault::Refused { tool, message: refused.message, ag: refused.code },
             Lost::Unauthorized => CallFault::Unauthorized { tool },
             Lost::NotSent(cause) => {
                 CallFault::Unreachable { tool, attempts, source: TransportTrouble(cause) }

@@ -1,6 +1,5 @@
 use std::collections::HashSet;
 use std::sync::{PoisonError, RwLock};
-use std::time::Duration;
 
 use rmcp::model::{
     ClientConfig, ClientRequest, Implementation, ListToolsRequest, PaginatedRequestParams, ProtocolVersion,
@@ -18,8 +17,10 @@ use crate::ask::Asker;
 use crate::call::{self, CallEvent};
 use crate::endpoint::{ClientProfile, ConnectionFault, Endpoint, ServerIdentity};
 use crate::exchange::{self, Lost, chain};
+use crate::http::HttpClient;
 use crate::outcome::{CallFault, CallOutcome};
 use crate::pace::CallLimits;
+use crate::refused::Refused;
 use crate::tool::ToolSummary;
 
 /// A connection to one MCP endpoint with revision 2026-07-28. Every request is complete in itself; dropping the
@@ -55,7 +56,7 @@ impl Connection {
         limits: CallLimits,
     ) -> Result<Self, ConnectionFault> {
         endpoint.check_address()?;
-        let client = http_client().map_err(ConnectionFault::Client)?;
+        let client = HttpClient::new().map_err(ConnectionFault::Client)?;
         let mut config = StreamableHttpClientTransportConfig::with_uri(endpoint.url.as_str())
             .reinit_on_expired_session(false);
         if let Some(token) = &endpoint.token {
@@ -201,7 +202,11 @@ impl Connection {
             }
             Ok(_) => Err(fail("found an answer that is not a list of tools".to_owned())),
             Err(Lost::Unauthorized) => Err(ConnectionFault::Unauthorized { url: self.url() }),
-            Err(Lost::Rpc(error)) => Err(fail(format!("error {}: {}", error.code.0, error.message))),
+            Err(Lost::Rpc(error)) => Err(match Refused::of_error(&error) {
+                Some(refused) => ConnectionFault::refused(&self.url, refused),
+                None => fail(format!("error {}: {}", error.code.0, error.message)),
+            }),
+            Err(Lost::Refused(refused)) => Err(ConnectionFault::refused(&self.url, refused)),
             Err(Lost::NotSent(what) | Lost::Broken(what)) => {
                 Err(ConnectionFault::Unreachable { url: self.url(), what })
             }
@@ -225,25 +230,24 @@ fn salvage(page: &Value) -> Option<(Vec<ToolSummary>, Option<String>)> {
     Some((tools, page.get("nextCursor").and_then(Value::as_str).map(str::to_owned)))
 }
 
-/// No redirects, which would carry the token on; no proxy, which would see it.
-fn http_client() -> Result<reqwest::Client, reqwest::Error> {
-    reqwest::Client::builder()
-        .redirect(reqwest::redirect::Policy::none())
-        .no_proxy()
-        .connect_timeout(Duration::from_secs(10))
-        .pool_max_idle_per_host(0)
-        .build()
-}
-
 fn opening_fault(url: &str, fault: &ClientInitializeError) -> ConnectionFault {
-    let url = url.to_owned();
+    let at = url.to_owned();
     if fault.is_authorization_required() || fault.auth_challenge().is_some() {
-        return ConnectionFault::Unauthorized { url };
+        return ConnectionFault::Unauthorized { url: at };
     }
-    match fault {
-        ClientInitializeError::TransportError { .. } | ClientInitializeError::ConnectionClosed(_) => {
-            ConnectionFault::Unreachable { url, what: chain(fault) }
+    let refused = match fault {
+        ClientInitializeError::JsonRpcError(error) => Refused::of_error(error),
+        ClientInitializeError::TransportError { error, .. } => {
+            error.error.downcast_ref().and_then(Refused::of_transport)
         }
-        _ => ConnectionFault::Revision { url, what: chain(fault) },
+        _ => None,
+    };
+    match (refused, fault) {
+        (Some(Refused { status: Some(401), code: None, .. }), _) => ConnectionFault::Unauthorized { url: at },
+        (Some(refused), _) => ConnectionFault::refused(url, refused),
+        (None, ClientInitializeError::TransportError { .. } | ClientInitializeError::ConnectionClosed(_)) => {
+            ConnectionFault::Unreachable { url: at, what: chain(fault) }
+        }
+        _ => ConnectionFault::Revision { url: at, what: chain(fault) },
     }
 }

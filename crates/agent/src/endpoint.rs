@@ -8,6 +8,8 @@ use rmcp::service::{Peer, RoleClient};
 use serde::Serialize;
 use thiserror::Error;
 
+use crate::refused::Refused;
+
 /// Where the agent connects to, and as whom.
 #[derive(Clone)]
 pub struct Endpoint {
@@ -88,6 +90,16 @@ pub enum ConnectionFault {
         /// The address.
         url: String,
     },
+    /// The endpoint did not take the request.
+    #[error("`{url}` did not take the request: {message}")]
+    Refused {
+        /// The address.
+        url: String,
+        /// What it said.
+        message: String,
+        /// The gateway's stable code, `AG-…`, where it gave one.
+        ag: Option<String>,
+    },
     /// The server speaks another revision.
     #[error("`{url}` does not speak MCP 2026-07-28 ({what})")]
     Revision {
@@ -119,10 +131,16 @@ pub enum ConnectionFault {
 }
 
 impl ConnectionFault {
-    /// The stable code.
+    pub(crate) fn refused(url: &str, refused: Refused) -> Self {
+        Self::Refused { url: url.to_owned(), message: refused.message, ag: refused.code }
+    }
+
+    /// The stable code: the gateway's own where it gave one.
     #[must_use]
-    pub fn code(&self) -> &'static str {
+    pub fn code(&self) -> &str {
         match self {
+            Self::Refused { ag: Some(code), .. } => code,
+            Self::Refused { ag: None, .. } => "AG-AGENT-STATUS",
             Self::Address { .. } => "AG-AGENT-ADDRESS",
             Self::Client(_) => "AG-AGENT-HTTP",
             Self::Unreachable { .. } => "AG-AGENT-UNREACHABLE",

@@ -6,6 +6,8 @@ use rmcp::model::{CancelledNotificationParam, ClientRequest, RequestId, ServerRe
 use rmcp::service::{Peer, PeerRequestOptions, RequestHandle, RoleClient, ServiceError};
 use rmcp::transport::streamable_http_client::StreamableHttpError;
 
+use crate::refused::Refused;
+
 /// Why one request brought no answer.
 #[derive(Debug)]
 pub(crate) enum Lost {
@@ -13,6 +15,8 @@ pub(crate) enum Lost {
     Rpc(ErrorData),
     /// The endpoint wants other credentials: it did not act.
     Unauthorized,
+    /// The endpoint did not take the request: it did not act.
+    Refused(Refused),
     /// No connection could be made: nothing was sent.
     NotSent(String),
     /// The request was sent, or may have been; no answer came.
@@ -72,7 +76,10 @@ fn lost(fault: &ServiceError) -> Lost {
             Some(StreamableHttpError::<reqwest::Error>::Client(http)) if http.is_connect() => {
                 Lost::NotSent(chain(http))
             }
-            Some(http) => Lost::Broken(chain(http)),
+            Some(http) => match Refused::of_transport(http) {
+                Some(refused) if refused.was_not_begun() => Lost::Refused(refused),
+                _ => Lost::Broken(chain(http)),
+            },
             None => Lost::Broken(chain(error)),
         },
         other => Lost::Broken(chain(other)),

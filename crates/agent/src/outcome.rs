@@ -119,6 +119,16 @@ pub enum CallFault {
         /// `data.call`: the call's id in the gateway's evidence.
         call: Option<String>,
     },
+    /// The endpoint did not take the request, and nothing was changed.
+    #[error("the endpoint did not take the call of `{tool}`: {message}; nothing was changed")]
+    Refused {
+        /// The tool.
+        tool: String,
+        /// What it said.
+        message: String,
+        /// The gateway's stable code, `AG-…`, where it gave one.
+        ag: Option<String>,
+    },
     /// The endpoint wants other credentials.
     #[error("the endpoint did not accept the credentials for `{tool}`; set a valid token")]
     Unauthorized {
@@ -195,7 +205,8 @@ impl CallFault {
     #[must_use]
     pub fn code(&self) -> &str {
         match self {
-            Self::Rpc { ag: Some(code), .. } => code,
+            Self::Rpc { ag: Some(code), .. } | Self::Refused { ag: Some(code), .. } => code,
+            Self::Refused { ag: None, .. } => "AG-AGENT-STATUS",
             Self::Rpc { ag: None, .. } => "AG-AGENT-RPC",
             Self::Unauthorized { .. } => "AG-AGENT-UNAUTHORIZED",
             Self::Unreachable { .. } => "AG-AGENT-UNREACHABLE",

@@ -85,3 +85,56 @@ async fn one_unreadable_tool_does_not_hide_the_others() {
     let tools = connection.tools().await.unwrap();
     assert_eq!(tools.iter().map(|tool| tool.name.as_str()).collect::<Vec<_>>(), ["look"]);
 }
+
+/// What is said of an endpoint that answers every request so.
+async fn refused(status: u16, content_type: &'static str, body: String) -> ConnectionFault {
+    let answer = move || async move {
+        let status = axum::http::StatusCode::from_u16(status).unwrap();
+        (status, [("content-type", content_type)], body)
+    };
+    let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let url = format!("http://{}/mcp", listener.local_addr().unwrap());
+    let app = axum::Router::new().fallback(answer);
+    let serving = tokio::spawn(async move { axum::serve(listener, app).await.unwrap() });
+    let endpoint = Endpoint { url, token: None, client_name: "t".to_owned() };
+    let fault = Connection::open_with(&endpoint, Default::default(), quick()).await.err().unwrap();
+    serving.abort();
+    fault
+}
+
+#[tokio::test]
+async fn a_refusal_of_the_gateway_is_told_with_its_code() {
+    for (status, code) in
+        [(503, "AG-BUSY"), (400, "AG-HEAD-REPEATED"), (403, "AG-HEAD-HOST"), (413, "AG-HEAD-SIZE")]
+    {
+        let error = json!({"code": 7429, "message": "in words", "data": {"code": code}});
+        let body = json!({"jsonrpc": "2.0", "id": null, "error": error}).to_string();
+        let fault = refused(status, "application/json", body).await;
+        assert_eq!(fault.code(), code, "{fault}");
+        assert!(fault.to_string().contains("in words"), "{fault}");
+    }
+    let body = json!({"error": {"code": "AG-ADMIN-ROUTE", "message": "there is no such route"}}).to_string();
+    assert_eq!(refused(404, "application/json", body).await.code(), "AG-ADMIN-ROUTE");
+}
+
+#[tokio::test]
+async fn another_http_error_is_told_with_its_status() {
+    for (status, said) in [
+        (404, "no MCP endpoint at this path"),
+        (405, "no MCP endpoint"),
+        (429, "try again later"),
+        (503, "try again later"),
+    ] {
+        let fault = refused(status, "text/html", "<p>no</p>".to_owned()).await;
+        assert_eq!(fault.code(), "AG-AGENT-STATUS", "{fault}");
+        assert!(
+            fault.to_string().contains(&format!("HTTP {status}")) && fault.to_string().contains(said),
+            "{fault}"
+        );
+    }
+    assert_eq!(refused(401, "text/plain", String::new()).await.code(), "AG-AGENT-UNAUTHORIZED");
+    // A server that answers in JSON-RPC and knows no `server/discover` is of another revision.
+    let error = json!({"code": -32601, "message": "method not found"});
+    let body = json!({"jsonrpc": "2.0", "id": null, "error": error}).to_string();
+    assert_eq!(refused(400, "application/json", body).await.code(), "AG-AGENT-REVISION");
+}

@@ -19,6 +19,8 @@ pub(crate) enum Reply {
     Result(Value),
     Error(i64, &'static str, Value),
     Status(u16),
+    /// An HTTP error with this body.
+    Http(u16, Value),
     /// Breaks off in the middle of the body.
     Break,
     /// Never answers.
@@ -197,6 +199,7 @@ async fn answer(State(inner): State<Arc<Inner>>, headers: HeaderMap, body: Bytes
             }
             response
         }
+        Reply::Http(status, body) => json(status, body),
         Reply::Break => {
             let pieces = [Ok(Bytes::from_static(b"{\"jsonrpc\":")), Err(std::io::Error::other("cut"))];
             Response::builder()

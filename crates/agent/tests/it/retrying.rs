@@ -168,3 +168,31 @@ async fn dropping_a_call_closes_its_request() {
     let gone = tokio::time::timeout(Duration::from_secs(30), fake.abandoned.notified()).await;
     assert!(gone.is_ok(), "the server still waits for a client that gave up");
 }
+
+#[tokio::test]
+async fn an_error_without_an_id_answers_its_request_at_once() {
+    let error = json!({"code": -32700, "message": "too large", "data": {"code": "AG-HEAD-SIZE"}});
+    let body = json!({"jsonrpc": "2.0", "id": null, "error": error});
+    let fake = Fake::start(move |_, _| Reply::Http(413, body.clone())).await;
+    let connection = fake.connect().await;
+    for tool in ["look", "order"] {
+        let fault = connection.call(tool, json!({}), &Scripted::new(never)).await.unwrap_err();
+        assert_eq!(fault.code(), "AG-HEAD-SIZE", "{fault:?}");
+        assert!(!fault.may_have_run());
+    }
+    assert_eq!(fake.calls().len(), 2);
+}
+
+#[tokio::test]
+async fn a_call_that_was_refused_by_its_status_was_not_made() {
+    let fake = Fake::start(|_, _| Reply::Status(404)).await;
+    let fault = fake.connect().await.call("order", json!({}), &Scripted::new(never)).await.unwrap_err();
+    assert_eq!(fault.code(), "AG-AGENT-STATUS", "{fault:?}");
+    assert!(!fault.may_have_run());
+    // Too many requests at once: what only reads is asked again.
+    let fake = Fake::start(|n, _| if n == 1 { Reply::Status(429) } else { done("found") }).await;
+    let connection = fake.connect().await;
+    let outcome = connection.call("look", json!({}), &Scripted::new(never)).await.unwrap();
+    assert!(matches!(outcome, CallOutcome::Complete(_)));
+    assert_eq!(fake.calls().len(), 2);
+}
