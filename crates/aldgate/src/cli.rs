@@ -234,17 +234,10 @@ pub(crate) enum PolicyCommand {
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum ContractsCommand {
-    /// Write what upstreams serve now into their locks.
-    Pin {
-        /// Only this upstream.
-        upstream: Option<String>,
-        #[command(flatten)]
-        file: ConfigFile,
-        /// Print JSON.
-        #[arg(long)]
-        json: bool,
-    },
-    /// Compare what upstreams serve now with their locks. Exit code 1 where something differs.
+    /// Write what upstreams serve now into their locks, and say what changed.
+    Pin(PinArguments),
+    /// Compare what upstreams serve now with their locks, and show what differs. Exit code 1 where a pinned contract
+    /// differs or is gone; a tool that is new is named, not offered, and no reason for exit code 1.
     Verify {
         /// Only this upstream.
         upstream: Option<String>,
@@ -254,6 +247,20 @@ pub(crate) enum ContractsCommand {
         #[arg(long)]
         json: bool,
     },
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct PinArguments {
+    /// Only this upstream.
+    pub(crate) upstream: Option<String>,
+    #[command(flatten)]
+    pub(crate) file: ConfigFile,
+    /// Print JSON.
+    #[arg(long)]
+    pub(crate) json: bool,
+    /// Write a lock that cannot be read anew, without its history.
+    #[arg(long)]
+    pub(crate) force: bool,
 }
 
 #[derive(Debug, Subcommand)]

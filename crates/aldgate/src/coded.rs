@@ -13,6 +13,7 @@ use aldgate_identity::TokensFault;
 use aldgate_store::StoreFault;
 use miette::Diagnostic;
 
+use crate::command::ContractsFault;
 use crate::out;
 
 /// A fault with its causes and its code, as text: what peers wrote is in it, and goes to a terminal.
@@ -20,6 +21,7 @@ use crate::out;
 pub(crate) struct Coded {
     code: String,
     told: Told,
+    help: Option<&'static str>,
 }
 
 /// A message and what lies behind it.
@@ -64,22 +66,40 @@ impl Diagnostic for Coded {
     fn code<'a>(&'a self) -> Option<Box<dyn std::fmt::Display + 'a>> {
         Some(Box::new(&self.code))
     }
+
+    fn help<'a>(&'a self) -> Option<Box<dyn std::fmt::Display + 'a>> {
+        self.help.map(|help| Box::new(help) as _)
+    }
 }
 
 /// Adds the code to a fault.
 pub(crate) trait WithCode<T> {
     /// The same result, its fault with its code.
     fn coded(self) -> miette::Result<T>;
+
+    /// The same, and what to do.
+    fn coded_with(self, help: &'static str) -> miette::Result<T>;
 }
 
 /// The stable code of a fault.
-trait Code {
+pub(crate) trait Code {
+    /// The code.
     fn code_of(&self) -> &str;
+}
+
+impl Coded {
+    fn of(fault: &(impl Code + std::error::Error + 'static), help: Option<&'static str>) -> Self {
+        Self { code: fault.code_of().to_owned(), told: Told::of(fault), help }
+    }
 }
 
 impl<T, F: Code + std::error::Error + 'static> WithCode<T> for Result<T, F> {
     fn coded(self) -> miette::Result<T> {
-        Ok(self.map_err(|fault| Coded { code: fault.code_of().to_owned(), told: Told::of(&fault) })?)
+        Ok(self.map_err(|fault| Coded::of(&fault, None))?)
+    }
+
+    fn coded_with(self, help: &'static str) -> miette::Result<T> {
+        Ok(self.map_err(|fault| Coded::of(&fault, Some(help)))?)
     }
 }
 
@@ -105,6 +125,7 @@ codes! {
     TokensFault => |_| "AG-CONFIG-PRINCIPALS",
     SealFault => |_| "AG-CONFIG-SEAL",
     LockFault => |_| "AG-CONFIG-LOCK",
+    ContractsFault => Self::code,
     OpenFault => |_| "AG-CLI-SYSTEM",
     StdioFault => |_| "AG-CLI-STDIO",
 }

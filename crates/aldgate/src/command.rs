@@ -15,6 +15,8 @@ mod status;
 mod token;
 mod tools;
 
+pub(crate) use contracts::ContractsFault;
+
 use std::path::Path;
 use std::process::ExitCode;
 

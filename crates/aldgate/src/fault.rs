@@ -104,6 +104,11 @@ impl CommandFault {
     }
 }
 
+/// A number of things, such as `1 tool` or `3 tools`.
+pub(crate) fn counted(number: usize, thing: &str) -> String {
+    if number == 1 { format!("1 {thing}") } else { format!("{number} {thing}s") }
+}
+
 /// Names for a message: quoted, or that there are none.
 pub(crate) fn quoted<'a>(names: impl Iterator<Item = &'a str>) -> String {
     let names: Vec<_> = names.map(|name| format!("`{}`", crate::out::plain(name))).collect();

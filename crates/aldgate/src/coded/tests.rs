@@ -8,7 +8,7 @@ fn what_a_peer_wrote_is_plain_in_every_cause() {
     #[error("outer \u{202e}txt")]
     struct Outer(#[source] std::io::Error);
     let fault = Outer(std::io::Error::other("inner \u{1b}[2J"));
-    let coded = Coded { code: "AG-X".to_owned(), told: Told::of(&fault) };
+    let coded = Coded { code: "AG-X".to_owned(), told: Told::of(&fault), help: None };
     assert_eq!(coded.to_string(), "outer \\u{202e}txt");
     let cause = std::error::Error::source(&coded).expect("a cause");
     assert_eq!(cause.to_string(), "inner \\u{1b}[2J");

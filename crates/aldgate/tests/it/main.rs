@@ -4,8 +4,10 @@
 mod clients;
 mod commands;
 mod configuration;
+mod contracts;
 mod demo;
 mod dev;
 mod durable;
 mod failures;
 mod running;
+mod upstream;

@@ -1,0 +1,109 @@
+//! `aldgate contracts verify`
+
+use std::process::ExitCode;
+
+use aldgate_contract::{Finding, Lock, State};
+use aldgate_gateway::settings::Settings;
+use aldgate_gateway::{LiveTools, fetch_live};
+use serde_json::{Value, json};
+
+use super::change::{self, changes};
+use super::{ContractsFault, chosen, read_lock, shown_item};
+use crate::cli::ConfigFile;
+use crate::coded::WithCode as _;
+use crate::command::configuration;
+use crate::fault::CommandFault;
+use crate::out;
+
+pub(super) async fn run(only: Option<&str>, file: &ConfigFile, json: bool) -> miette::Result<ExitCode> {
+    let loaded = configuration(file)?;
+    let mut all = Vec::new();
+    let mut differs = false;
+    for (settings, path) in chosen(&loaded, only)? {
+        let lock = read_lock(&path)?.ok_or_else(|| CommandFault::NoLock { path: path.clone() })?;
+        let fetched = fetch_live(&settings, &Settings::default()).await;
+        let (identity, live, unreadable) =
+            fetched.map_err(|fault| ContractsFault::of(&settings.name, fault)).coded()?;
+        let mut findings: Vec<Value> = Vec::new();
+        if lock.upstream.server.is_some() && lock.upstream.server != identity.server {
+            differs = true;
+            let found = identity.server.as_deref().unwrap_or("nothing");
+            let what = format!("the server calls itself `{found}`: none of its tools are served");
+            if !json {
+                out::line(format!("{}: changed: {}", settings.name, out::plain(&what)))?;
+            }
+            findings.push(json!({"finding": "changed", "what": what}));
+        }
+        for finding in lock.verify(live.iter().map(|(name, raw)| (name.as_str(), raw.get()))) {
+            differs |= !matches!(finding.state, State::Same | State::RawOnly { .. } | State::New);
+            if json {
+                findings.push(described(&finding, &lock, &live));
+            } else {
+                shown(&settings.name, &finding, &lock, &live)?;
+            }
+        }
+        for what in &unreadable {
+            if !json {
+                out::line(format!("{}: left out: {}", settings.name, out::plain(what)))?;
+            }
+            findings.push(json!({"finding": "unreadable", "what": what}));
+        }
+        all.push(json!({"upstream": settings.name, "findings": findings}));
+    }
+    if json {
+        out::json(&all)?;
+    } else if differs {
+        out::line(
+            "what differs is refused until it is pinned: review it, then `aldgate contracts pin` and `aldgate reload`",
+        )?;
+    }
+    Ok(if differs { ExitCode::from(1) } else { ExitCode::SUCCESS })
+}
+
+/// What is pinned and what is live, where there are both.
+fn sides<'a>(finding: &Finding, lock: &'a Lock, live: &'a LiveTools) -> Option<(&'a str, &'a str)> {
+    let name = &finding.item.name;
+    let pinned = lock.pins(finding.item.kind).get(name)?;
+    let (_, live) = live.iter().find(|(served, _)| served == name)?;
+    Some((pinned.definition.get(), live.get()))
+}
+
+fn shown(upstream: &str, finding: &Finding, lock: &Lock, live: &LiveTools) -> miette::Result<()> {
+    let how = match &finding.state {
+        State::Same => "same".to_owned(),
+        State::New => "new: not pinned, not offered".to_owned(),
+        State::Missing => "missing: pinned, but not served any more".to_owned(),
+        State::Unreadable { why } => format!("unreadable: {why}"),
+        State::RawOnly { .. } => "same (other bytes, the same canonical form)".to_owned(),
+        State::Changed { fields, .. } => format!("changed: {}", fields.join(", ")),
+    };
+    let item = shown_item(finding.item.kind, &finding.item.name);
+    out::line(format!("{upstream}/{item}: {}", out::plain(&how)))?;
+    if let (State::Changed { fields, .. }, Some((pinned, live))) =
+        (&finding.state, sides(finding, lock, live))
+    {
+        for change in changes(pinned, live, fields) {
+            change.lines().iter().try_for_each(|line| out::line(format!("    {}", out::plain(line))))?;
+        }
+    }
+    Ok(())
+}
+
+fn described(finding: &Finding, lock: &Lock, live: &LiveTools) -> Value {
+    let tool = &finding.item.name;
+    match &finding.state {
+        State::Same => json!({"tool": tool, "finding": "same"}),
+        State::New => json!({"tool": tool, "finding": "new", "what": "not pinned, not offered"}),
+        State::Missing => json!({"tool": tool, "finding": "missing", "what": "not served any more"}),
+        State::Unreadable { why } => json!({"tool": tool, "finding": "unreadable", "what": why}),
+        State::RawOnly { pinned, live } => json!({
+            "tool": tool, "finding": "same", "what": "(other bytes, the same canonical form)",
+            "pinned": pinned.to_string(), "live": live.to_string(),
+        }),
+        State::Changed { pinned, live: now, fields } => json!({
+            "tool": tool, "finding": "changed", "what": fields.join(", "), "fields": fields,
+            "pinned": pinned.to_string(), "live": now.to_string(),
+            "changed": sides(finding, lock, live).map(|(pinned, live)| change::both(pinned, live, fields)),
+        }),
+    }
+}

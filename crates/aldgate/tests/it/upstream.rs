@@ -1,0 +1,68 @@
+//! A server whose tools a test changes.
+
+use std::sync::{Arc, Mutex};
+
+use axum::extract::State;
+use axum::http::StatusCode;
+use axum::routing::post;
+use axum::{Json, Router};
+use serde_json::{Value, json};
+
+type Shared = Arc<Mutex<Vec<Value>>>;
+
+/// A server on loopback that lists what it is told to, and answers every call with the arguments.
+pub(crate) struct Upstream {
+    pub(crate) url: String,
+    tools: Shared,
+    _runtime: tokio::runtime::Runtime,
+}
+
+impl Upstream {
+    pub(crate) fn start(tools: &[Value]) -> Self {
+        let runtime = tokio::runtime::Builder::new_multi_thread()
+            .worker_threads(1)
+            .enable_all()
+            .build()
+            .expect("a runtime");
+        let tools: Shared = Arc::new(Mutex::new(tools.to_vec()));
+        let listener = runtime.block_on(tokio::net::TcpListener::bind("127.0.0.1:0")).expect("a port");
+        let url = format!("http://{}/mcp", listener.local_addr().expect("an address"));
+        let app = Router::new().route("/mcp", post(answer)).with_state(tools.clone());
+        runtime.spawn(async move { axum::serve(listener, app).await });
+        Self { url, tools, _runtime: runtime }
+    }
+
+    /// Serves other tools from now on.
+    pub(crate) fn serve(&self, tools: &[Value]) {
+        *self.tools.lock().expect("no panic") = tools.to_vec();
+    }
+}
+
+/// A tool that takes any object.
+pub(crate) fn tool(name: &str, description: &str) -> Value {
+    json!({"name": name, "description": description, "inputSchema": {"type": "object"}})
+}
+
+async fn answer(State(tools): State<Shared>, Json(request): Json<Value>) -> (StatusCode, Json<Value>) {
+    let result = match request["method"].as_str() {
+        Some("server/discover") => json!({
+            "resultType": "complete", "supportedVersions": ["2026-07-28"], "capabilities": {"tools": {}},
+            "ttlMs": 0, "cacheScope": "private",
+            "_meta": {"io.modelcontextprotocol/serverInfo": {"name": "changing", "version": "1"}},
+        }),
+        Some("tools/list") => json!({
+            "resultType": "complete", "ttlMs": 0, "cacheScope": "private",
+            "tools": *tools.lock().expect("no panic"),
+        }),
+        Some("tools/call") => json!({
+            "resultType": "complete",
+            "content": [{"type": "text", "text": request["params"]["arguments"].to_string()}],
+        }),
+        _ => {
+            let error = json!({"code": -32601, "message": "method not found"});
+            let body = json!({"jsonrpc": "2.0", "id": request["id"], "error": error});
+            return (StatusCode::NOT_FOUND, Json(body));
+        }
+    };
+    (StatusCode::OK, Json(json!({"jsonrpc": "2.0", "id": request["id"], "result": result})))
+}
