@@ -8,7 +8,7 @@ use std::hint::black_box;
 use std::time::Instant;
 
 use aldgate_authority::{
-    Action, Authority, Authorizer, Entry, PolicySet, Principal, PrincipalKind, Question, Registry, Target,
+    Action, Authority, Authorizer, Entry, Item, PolicySet, Principal, PrincipalKind, Question, Registry,
 };
 use serde_json::value::RawValue;
 
@@ -43,7 +43,9 @@ fn main() -> Result<(), Box<dyn Error>> {
         let question = Question {
             principal: &principal,
             action: Action::Call,
-            target: Target { upstream: "parts", tool: "order", contract: "sha256:c" },
+            target: Item::tool("parts", "order", "sha256:c").into(),
+            uri: None,
+            argument: None,
             arguments: Some(&arguments),
             input_responses: None,
             client: "example",

@@ -4,31 +4,26 @@ use std::sync::Arc;
 
 use cedar_policy::{Context, Entities};
 
-use crate::action::{Action, Concern, Item, Kind, Question, Target};
+use crate::action::{Action, Item, Kind, Question, Target};
 use crate::authorizer::{Answered, Authorizer};
 use crate::context::{self, Built, ContextFault, Located};
-use crate::entity::{EngineFault, GATEWAY_ID};
+use crate::entity::EngineFault;
 use crate::policy::Policy;
 use crate::reads::{self, Path};
 use crate::registry::{Authority, Entry};
-use crate::ruling::{Cause, Decision, Explanation, Guardrail, Reason, RegistryRef, Ruling, Verdict};
+use crate::ruling::{Cause, Decision, Ruling};
 use crate::slice::{self, Asked, Slice};
 use crate::template::Uri;
 
 #[cfg(test)]
+mod kinds;
+#[cfg(test)]
 mod laws;
 #[cfg(test)]
 pub(crate) mod tests;
+mod trail;
 
-/// Paths that an explanation lists at most.
-const SHOWN_PATHS: usize = 64;
-
-/// What a ruling has gathered so far.
-struct Trail {
-    explanation: Explanation,
-    read_only: bool,
-    read_paths: Arc<[String]>,
-}
+use trail::Trail;
 
 impl Authorizer {
     /// Rules a request.
@@ -273,88 +268,4 @@ pub(crate) fn denied(answered: &Answered, action: Action) -> (Cause, String) {
 pub(crate) fn chain(error: &dyn std::error::Error) -> String {
     let sources = std::iter::successors(error.source(), |error| error.source());
     sources.fold(error.to_string(), |text, source| format!("{text}: {source}"))
-}
-
-impl Trail {
-    fn new(question: &Question<'_>) -> Self {
-        let (concern, contract) = match &question.target {
-            Target::Gateway => (Concern::Gateway(GATEWAY_ID.to_owned()), ""),
-            Target::Item(item) => {
-                (item.kind.concern(&format!("{}/{}", item.upstream, item.name)), item.contract)
-            }
-        };
-        Self {
-            read_only: false,
-            read_paths: Arc::from([]),
-            explanation: Explanation {
-                concern,
-                contract: contract.to_owned(),
-                verdict: Verdict::Prohibited,
-                rule: "",
-                code: None,
-                registry: None,
-                implied: None,
-                policies: Vec::new(),
-                policy_digest: None,
-                null_paths: Vec::new(),
-                unmapped: Vec::new(),
-                guardrails: Vec::new(),
-                reasons: Vec::new(),
-            },
-        }
-    }
-
-    fn registered(&mut self, entry: &Entry, digest: &str, slice: &Slice, asked: &Asked) {
-        self.read_only = entry.read_only;
-        self.read_paths = Arc::clone(&asked.read_paths);
-        self.explanation.registry = Some(RegistryRef {
-            authority: entry.authority,
-            labels: entry.labels.clone(),
-            digest: digest.to_owned(),
-        });
-        self.explanation.policy_digest = Some(slice.digest.clone());
-        let step = match entry.authority {
-            Authority::Automatic => Decision::Allow,
-            Authority::RequiresApproval => Decision::RequireApproval,
-            Authority::Prohibited => Decision::Block,
-        };
-        self.step("registry", step);
-    }
-
-    fn policy(&mut self, action: Action, decision: Decision) {
-        self.step(
-            match action {
-                Action::Call => "policy call",
-                Action::Read => "policy read",
-                Action::GetPrompt => "policy get_prompt",
-                Action::Complete => "policy complete",
-                Action::Listen => "policy listen",
-                Action::CallUnattended => "policy call_unattended",
-                Action::Decide => "policy decide",
-                Action::Audit => "policy audit",
-                Action::Operate => "policy operate",
-            },
-            decision,
-        );
-    }
-
-    fn context(&mut self, built: &Built) {
-        let shown =
-            |paths: &[Path]| paths.iter().take(SHOWN_PATHS).map(|path| reads::pointer(path)).collect();
-        self.explanation.null_paths = shown(&built.nulls);
-        self.explanation.unmapped = shown(&built.unmapped);
-    }
-
-    fn step(&mut self, name: &'static str, decision: Decision) {
-        self.explanation.guardrails.push(Guardrail { name, decision });
-    }
-
-    fn end(mut self, cause: Cause, message: String) -> Ruling {
-        let reason: Reason = cause.reason(message);
-        self.explanation.verdict = cause.verdict();
-        self.explanation.rule = cause.rule();
-        self.explanation.code = (cause.verdict() == Verdict::Prohibited).then(|| cause.code());
-        self.explanation.reasons.insert(0, reason);
-        Ruling::new(cause, self.read_only, self.read_paths, self.explanation)
-    }
 }

@@ -4,7 +4,7 @@ use expect_test::{Expect, expect};
 use serde_json::json;
 
 use super::*;
-use crate::{Action, Target};
+use crate::{Action, Item};
 
 fn principal() -> Principal {
     Principal {
@@ -28,12 +28,14 @@ fn build(
     let question = Question {
         principal: &principal(),
         action: Action::Call,
-        target: Target { upstream: "u", tool: "t", contract: "sha256:c" },
+        target: Item::tool("u", "t", "sha256:c").into(),
+        uri: None,
+        argument: None,
         arguments: Some(&arguments),
         input_responses: responses.as_deref(),
         client: "cli",
     };
-    of_call(&question, &Shape::of(schema))
+    of_request(&question, "sha256:c", &Shape::of(schema), None)
 }
 
 fn check(arguments: &str, expected: Expect) {

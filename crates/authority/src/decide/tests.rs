@@ -9,8 +9,8 @@ const POLICIES: &str = r#"
 "#;
 
 fn check(policies: &str, approver: &Principal, caller: &Principal, tool: &str, expected: Expect) {
-    let target = Target { upstream: "u", tool, contract: "sha256:c" };
-    let shown = match authorizer(policies).may_decide(approver, caller, &target) {
+    let item = Item::tool("u", tool, "sha256:c");
+    let shown = match authorizer(policies).may_decide(approver, caller, &item) {
         Decide::Allowed { policies } => {
             format!("allowed by {:?}", policies.iter().map(|p| p.id.as_str()).collect::<Vec<_>>())
         }
@@ -122,7 +122,26 @@ fn auditing_and_operating_are_asked_apart() {
     let ada = principal(PrincipalKind::Person, "ada", "approver");
     assert_eq!(authorizer.may(&ada, Action::Audit), Ok(()));
     assert_eq!(authorizer.may(&ada, Action::Operate).unwrap_err()[0].rule, "policy.no_permit");
-    assert_eq!(authorizer.may(&ada, Action::Call).unwrap_err()[0].rule, "registry.tools_only");
+    assert_eq!(authorizer.may(&ada, Action::Call).unwrap_err()[0].rule, "action.unfit");
     let eve = principal(PrincipalKind::Person, "eve", "observer");
     assert_eq!(authorizer.may(&eve, Action::Audit).unwrap_err()[0].code, "AG-AUTHORITY-NOT-PERMITTED");
+}
+
+#[test]
+fn reads_and_prompts_are_decided_by_the_same_rules() {
+    let bot = principal(PrincipalKind::Service, "bot", "agent");
+    let ada = principal(PrincipalKind::Person, "ada", "approver");
+    let decides = |policies: &str, item: Item<'_>, caller: &Principal| {
+        matches!(authorizer(policies).may_decide(&ada, caller, &item), Decide::Allowed { .. })
+    };
+    let policies = r#"
+        permit(principal in Role::"approver", action == Action::"decide", resource is Resource);
+        permit(principal in Role::"approver", action == Action::"decide", resource == Prompt::"u/asking");
+    "#;
+    let (resource, prompt) = (Item::resource("u", "ask://{a}/{+b}", "c"), Item::prompt("u", "asking", "c"));
+    assert!(decides(policies, resource, &bot) && decides(policies, prompt, &bot));
+    assert!(!decides(policies, resource, &ada), "its own");
+    assert!(!decides(policies, Item::resource("u", "never://{a}", "c"), &bot), "prohibited");
+    assert!(!decides(policies, Item::resource("u", "absent:x", "c"), &bot), "not registered");
+    assert!(!decides(POLICIES, resource, &bot) && !decides(POLICIES, prompt, &bot), "policy is about tools");
 }

@@ -5,20 +5,22 @@ use crate::rule::tests::{AGENT, authorizer, principal};
 
 fn check(policies: &str, expected: Expect) {
     let authorizer = authorizer(policies);
-    let tools = ["auto", "ask", "relaxable", "never", "unknown"].map(|tool| Surveyed {
-        upstream: "u",
-        tool,
-        hints: Hints::default(),
-    });
+    let tools = ["auto", "ask", "relaxable", "never", "unknown"]
+        .map(|tool| Surveyed::tool("u", tool, Hints::default()));
     let column = Column { role: "agent".to_owned(), kind: PrincipalKind::Service, tenant: "demo".to_owned() };
     let agent = principal(PrincipalKind::Service, "bot", "agent");
     let rows = authorizer.matrix(&tools, &[column]);
     let shown: Vec<String> = rows
         .iter()
         .map(|row| {
-            let listed = authorizer.listed(&agent, &Target { upstream: "u", tool: &row.tool, contract: "" });
+            let listed = authorizer.listed(&agent, &Item::tool("u", row.name.key(), ""));
             let cell = serde_json::to_value(row.roles[0].ruling).unwrap();
-            format!("{}: {}{}", row.tool, cell.as_str().unwrap(), if listed { "" } else { ", not listed" })
+            format!(
+                "{}: {}{}",
+                row.name.key(),
+                cell.as_str().unwrap(),
+                if listed { "" } else { ", not listed" }
+            )
         })
         .collect();
     expected.assert_eq(&shown.join("\n"));
@@ -113,7 +115,7 @@ fn one_role_of_two_kinds_and_tenants_keeps_every_column() {
     let authorizer = authorizer(
         "permit(principal, action in [Action::\"call\", Action::\"call_unattended\"], resource) when { principal is Service && principal.tenant == \"demo\" };",
     );
-    let tool = Surveyed { upstream: "u", tool: "auto", hints: Hints::default() };
+    let tool = Surveyed::tool("u", "auto", Hints::default());
     let column = |kind, tenant: &str| Column { role: "agent".to_owned(), kind, tenant: tenant.to_owned() };
     let columns = [
         column(PrincipalKind::Person, "demo"),
@@ -153,4 +155,41 @@ fn a_policy_that_always_fails_prohibits() {
             never: prohibited, not listed
             unknown: prohibited, not listed"#]],
     );
+}
+
+#[test]
+fn every_kind_has_rows() {
+    let authorizer = authorizer(
+        r#"permit(principal, action in [Action::"read", Action::"get_prompt", Action::"call_unattended"], resource);
+        forbid(principal, action == Action::"read", resource) when { context.uri like "doc://9*" };"#,
+    );
+    let items = [
+        Surveyed::tool("u", "auto", Hints::default()),
+        Surveyed::resource("u", "doc://{a}"),
+        Surveyed::resource("u", "absent:x"),
+        Surveyed::prompt("u", "auto"),
+        Surveyed::prompt("u", "asking"),
+    ];
+    let column = Column { role: "agent".to_owned(), kind: PrincipalKind::Service, tenant: "demo".to_owned() };
+    let rows = authorizer.matrix(&items, &[column]);
+    let shown: Vec<String> = rows
+        .iter()
+        .map(|row| {
+            let mut row = serde_json::to_value(row).unwrap();
+            row["roles"] = row["roles"][0]["ruling"].clone();
+            row.to_string()
+        })
+        .collect();
+    expect![[r#"
+        {"kind":"tool","tool":"auto","upstream":"u","implied":"prohibited","registry":"automatic","roles":"prohibited"}
+        {"kind":"resource","resource":"doc://{a}","upstream":"u","registry":"automatic","roles":"depends on arguments"}
+        {"kind":"resource","resource":"absent:x","upstream":"u","registry":"prohibited","roles":"prohibited"}
+        {"kind":"prompt","prompt":"auto","upstream":"u","registry":"automatic","roles":"automatic"}
+        {"kind":"prompt","prompt":"asking","upstream":"u","registry":"requires_approval","roles":"requires_approval"}"#]]
+    .assert_eq(&shown.join("\n"));
+    let agent = principal(PrincipalKind::Service, "bot", "agent");
+    let listed = |item| authorizer.listed(&agent, &item);
+    assert!(listed(Item::resource("u", "doc://{a}", "")) && listed(Item::prompt("u", "asking", "")));
+    assert!(!listed(Item::tool("u", "auto", "")) && !listed(Item::resource("u", "absent:x", "")));
+    assert!(!listed(Item::resource("u", "never://{a}", "")));
 }

@@ -67,8 +67,8 @@ fn faults_say_where_and_what_to_do() {
     refused(
         "forbid(principal, action, resource) when { principal in Group::\"x\" };",
         expect![[r#"
-        p.cedar:1:1: entity type `Group` does not exist
-        help: the nearest one is `Role`"#]],
+            p.cedar:1:1: entity type `Group` does not exist
+            help: the nearest one is `Prompt`"#]],
     );
     refused(
         "forbid(principal, action, resource) when { !(principal is User) };",

@@ -58,7 +58,7 @@ fn refuses_what_contradicts_itself() {
     refused(
         &ORDER.replace("sha256:00", "sha256:G0"),
         expect![
-            "`answer.requested_schema` of `parts/raise_parts_order` is `sha256:G000000000000000000000000000000000000000000000000000000000000000`; expected `sha256:` and 64 lower-case hex digits, the digest of the schema that the tool asks with"
+            "`answer.requested_schema` of `parts/raise_parts_order` is `sha256:G000000000000000000000000000000000000000000000000000000000000000`; expected `sha256:` and 64 lower-case hex digits, the digest of the schema that is asked with"
         ],
     );
     refused(
@@ -117,4 +117,82 @@ fn the_json_schema_names_every_key() {
     {
         assert!(schema.contains(word), "{word} in {schema}");
     }
+}
+
+fn section<T: for<'de> Deserialize<'de>>(toml: &str) -> Result<T, String> {
+    toml::from_str::<T>(toml).map_err(|e| e.message().to_owned())
+}
+
+const READABLE: &str = "authority = 'automatic'\nlabels = []\nread_only = true\n";
+
+#[test]
+fn kinds_do_not_share_their_keys() {
+    let tools: Registry = parse("['t/x:y']\nauthority = 'prohibited'\nlabels = []\n").unwrap();
+    let resources: Resources = section(&format!("['t/x:y']\n{READABLE}")).unwrap();
+    let prompts: Prompts = section("['t/x:y']\nauthority = 'requires_approval'\nlabels = []\n").unwrap();
+    let registry = tools.with_resources(resources.clone()).with_prompts(prompts.clone());
+    let authorities = Kind::ALL.map(|kind| registry.entry(kind, "t", "x:y").unwrap().authority);
+    assert_eq!(authorities, [Authority::Prohibited, Authority::Automatic, Authority::RequiresApproval]);
+    assert_eq!(registry.get("t", "x:y").unwrap().authority, Authority::Prohibited);
+    assert_eq!(Kind::ALL.map(|kind| registry.entries(kind).count()), [1, 1, 1]);
+    assert_eq!(registry.iter().count(), 1);
+    let digests = Kind::ALL.map(|kind| registry.entry_digest(kind, "t", "x:y").unwrap());
+    assert!(digests[0] != digests[1] && digests[1] != digests[2]);
+    // The sections are written as they were read.
+    assert_eq!(section::<Resources>(&toml::to_string(&resources).unwrap()), Ok(resources));
+    assert_eq!(section::<Prompts>(&toml::to_string(&prompts).unwrap()), Ok(prompts));
+}
+
+#[test]
+fn refuses_keys_that_no_resource_or_prompt_has() {
+    let resource =
+        |key: &str, more: &str| section::<Resources>(&format!("['{key}']\n{READABLE}{more}")).unwrap_err();
+    expect!["`ticket` is not a resource's key; expected `upstream/URI` or `upstream/template`, such as `tickets/ticket://{ticket_id}`"]
+        .assert_eq(&resource("ticket", ""));
+    expect!["the resource of `t/ticket` cannot be used: `ticket` is not a URI or a template of one: it must begin with a scheme, such as `ticket:`, and go on behind it"]
+        .assert_eq(&resource("t/ticket", ""));
+    expect!["the resource of `t/x:{a}{b}` cannot be used: the variable `b` can run into the one before it; put a `/` between them, and use `{+name}` only once"]
+        .assert_eq(&resource("t/x:{a}{b}", ""));
+    expect!["`t/x:y` has `as`, but resources keep their URIs; remove the line"]
+        .assert_eq(&resource("t/x:y", "as = 'z'\n"));
+    expect!["`diagnose` is not a prompt's key; expected `upstream/prompt`, such as `manuals/diagnose_fault`"]
+        .assert_eq(&section::<Prompts>(&format!("[diagnose]\n{READABLE}")).unwrap_err());
+}
+
+fn first(entries: &[(&str, Authority)], uri: &str) -> Option<String> {
+    let entries = entries.iter().map(|(key, authority)| ((*key).to_owned(), Entry::of(*authority)));
+    let registry = Registry::default().with_resources(Resources::new(entries).unwrap());
+    let found = registry.matching(&Uri::parse(uri).unwrap());
+    found.first().map(|one| format!("{}/{} {:?}", one.upstream, one.template, one.variables))
+}
+
+#[test]
+fn the_first_match_of_a_uri_rules() {
+    use Authority::{Automatic, Prohibited, RequiresApproval};
+    let tickets = [("t/ticket://{id}", Automatic), ("t/ticket://SR-1", RequiresApproval)];
+    assert_eq!(first(&tickets, "ticket://SR-1").as_deref(), Some("t/ticket://SR-1 {}"), "named itself");
+    assert_eq!(first(&tickets, "ticket://SR-2").as_deref(), Some(r#"t/ticket://{id} {"id": "SR-2"}"#));
+    assert_eq!(first(&tickets, "ticket://SR-2/x"), None);
+    let files =
+        [("t/f:/{+all}", RequiresApproval), ("t/f:/public/{name}", Automatic), ("t/f:/{a}/{b}", Automatic)];
+    assert_eq!(
+        first(&files, "f:/public/x").as_deref(),
+        Some(r#"t/f:/{+all} {"all": "public/x"}"#),
+        "strictest"
+    );
+    let equal = files.map(|(key, _)| (key, Automatic));
+    assert_eq!(first(&equal, "f:/public/x").as_deref(), Some(r#"t/f:/public/{name} {"name": "x"}"#));
+    assert_eq!(first(&equal, "f:/private/x").as_deref(), Some(r#"t/f:/{a}/{b} {"a": "private", "b": "x"}"#));
+    let never = [("t/f:/{+all}", Automatic), ("t/f:/secret/{name}", Prohibited)];
+    assert_eq!(first(&never, "f:/%73ecret/x").as_deref(), Some(r#"t/f:/secret/{name} {"name": "x"}"#));
+}
+
+#[test]
+fn a_default_serves_every_kind() {
+    let dev = Registry::default().with_default(Authority::Automatic).unwrap();
+    for kind in Kind::ALL {
+        assert_eq!(dev.entry(kind, "any", "x:y").unwrap().authority, Authority::Automatic);
+        assert_eq!(dev.entries(kind).count(), 0);
+    }
+    assert!(dev.matching(&Uri::parse("x:y").unwrap()).is_empty());
 }

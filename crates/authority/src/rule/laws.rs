@@ -7,13 +7,33 @@ use proptest::prelude::*;
 use proptest::strategy::ValueTree as _;
 use serde_json::value::RawValue;
 
-use super::tests::{authorizer, principal};
+use super::tests::{authorizer, principal, question};
 use crate::{
-    Action, Authority, Authorizer, Cell, Column, Entry, Hints, PolicySet, PrincipalKind, Question, Registry,
-    Ruling, Surveyed, Target, Verdict,
+    Action, Argument, Authority, Authorizer, Cell, Column, Entry, Hints, Item, Kind, PolicySet,
+    PrincipalKind, Prompts, Question, Registry, Resources, Ruling, Surveyed, Target, Verdict,
 };
 
-const TOOLS: [&str; 5] = ["auto", "ask", "relaxable", "own", "never"];
+/// Everything that can be asked for.
+const ASKED: [(Action, Kind, &str); 18] = [
+    (Action::Call, Kind::Tool, "auto"),
+    (Action::Call, Kind::Tool, "ask"),
+    (Action::Call, Kind::Tool, "relaxable"),
+    (Action::Call, Kind::Tool, "own"),
+    (Action::Call, Kind::Tool, "never"),
+    (Action::Read, Kind::Resource, "doc://{a}"),
+    (Action::Read, Kind::Resource, "ask://{a}/{+b}"),
+    (Action::Read, Kind::Resource, "relaxable:one"),
+    (Action::Read, Kind::Resource, "never://{a}"),
+    (Action::Listen, Kind::Resource, "doc://{a}"),
+    (Action::Listen, Kind::Resource, "ask://{a}/{+b}"),
+    (Action::Complete, Kind::Resource, "doc://{a}"),
+    (Action::GetPrompt, Kind::Prompt, "auto"),
+    (Action::GetPrompt, Kind::Prompt, "asking"),
+    (Action::GetPrompt, Kind::Prompt, "never"),
+    (Action::Complete, Kind::Prompt, "auto"),
+    (Action::Complete, Kind::Prompt, "asking"),
+    (Action::Call, Kind::Prompt, "auto"),
+];
 
 fn any_of(choices: &'static [&'static str]) -> impl Strategy<Value = &'static str> {
     proptest::sample::select(choices)
@@ -37,6 +57,9 @@ fn body() -> impl Strategy<Value = String> {
         "action in [Action::\"call\", Action::\"call_unattended\"]",
         "action == Action::\"decide\"",
         "action == Action::\"audit\"",
+        "action == Action::\"read\"",
+        "action in [Action::\"get_prompt\", Action::\"complete\", Action::\"call_unattended\"]",
+        "action in [Action::\"read\", Action::\"listen\", Action::\"get_prompt\"]",
     ]);
     let resource = any_of(&[
         "resource",
@@ -46,6 +69,11 @@ fn body() -> impl Strategy<Value = String> {
         "resource == Tool::\"u/auto\"",
         "resource in Tool::\"u/relaxable\"",
         "resource is Tool in Upstream::\"elsewhere\"",
+        "resource is Resource",
+        "resource is Prompt in Upstream::\"u\"",
+        "resource == Resource::\"u/doc://{a}\"",
+        "resource == Prompt::\"u/auto\"",
+        "resource == Gateway::\"aldgate\"",
     ]);
     let condition = any_of(&[
         "",
@@ -57,6 +85,10 @@ fn body() -> impl Strategy<Value = String> {
         "when { context.client == \"cli\" }",
         "when { context has null_paths && context.null_paths.contains(\"/args/a\") }",
         "when { 9223372036854775807 + 1 == 0 }",
+        "when { context has uri && context.uri like \"doc://a*\" }",
+        "when { context.args has a && context.args.a == \"a\" }",
+        "when { context.argument.value == \"a\" }",
+        "unless { context has argument && context.argument.name == \"a\" }",
         "when { principal.subject == \"bot\" && context has args && context.args has c && context.args.c == {} }",
     ]);
     (principal, action, resource, condition).prop_map(|(principal, action, resource, condition)| {
@@ -108,16 +140,28 @@ fn arguments() -> impl Strategy<Value = String> {
     btree_map(prop_oneof!["[abc]", any::<String>()], json(), 0..4).prop_map(object)
 }
 
-fn rule(authorizer: &Authorizer, tool: &str, arguments: &str) -> Ruling {
+fn rule(authorizer: &Authorizer, asked: (Action, Kind, &str), value: &str, arguments: &str) -> Ruling {
     let arguments = RawValue::from_string(arguments.to_owned()).unwrap();
+    let (action, kind, name) = asked;
+    let uri = name.replace("{a}", value).replace("{+b}", "b/c");
+    let bot = principal(PrincipalKind::Service, "bot", "agent");
+    let item = Item { upstream: "u", kind, name, contract: "sha256:c" };
     authorizer.rule(&Question {
-        principal: &principal(PrincipalKind::Service, "bot", "agent"),
-        action: Action::Call,
-        target: Target { upstream: "u", tool, contract: "sha256:c" },
+        uri: Some(&uri),
         arguments: Some(&arguments),
+        argument: Some(Argument { name: "a", value }),
         input_responses: Some(&arguments),
-        client: "cli",
+        ..question(&bot, action, item)
     })
+}
+
+fn listen(authorizer: &Authorizer) -> Ruling {
+    let bot = principal(PrincipalKind::Service, "bot", "agent");
+    authorizer.rule(&question(&bot, Action::Listen, Target::Gateway))
+}
+
+fn value() -> impl Strategy<Value = String> {
+    "[abc]{1,2}"
 }
 
 /// Whether a ruling rests on the arguments being odd, not on what a policy wants.
@@ -129,34 +173,49 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(128))]
 
     #[test]
-    fn adding_a_forbid_never_loosens(policies in policies(), forbid in body(), arguments in arguments()) {
+    fn adding_a_forbid_never_loosens(
+        policies in policies(), forbid in body(), value in value(), arguments in arguments(),
+    ) {
         let (before, after) = (authorizer(&policies), authorizer(&format!("{policies}forbid{forbid}")));
-        for tool in TOOLS {
-            let (before, after) = (rule(&before, tool, &arguments), rule(&after, tool, &arguments));
+        for asked in ASKED {
+            let ruled = |authorizer| rule(authorizer, asked, &value, &arguments);
+            let (before, after) = (ruled(&before), ruled(&after));
             prop_assert!(
                 after.verdict() >= before.verdict(),
-                "{tool}: {} became {}", before.rule(), after.rule()
+                "{:?}: {} became {}", asked, before.rule(), after.rule()
             );
+        }
+        prop_assert!(listen(&after).verdict() >= listen(&before).verdict());
+    }
+
+    #[test]
+    fn a_stricter_registry_never_loosens(
+        policies in policies(), value in value(), arguments in arguments(),
+    ) {
+        let authorizer = |authority| {
+            let entries = |key: &str| [(key.to_owned(), Entry::of(authority))];
+            let registry = Registry::new(entries("u/auto")).unwrap()
+                .with_resources(Resources::new(entries("u/doc://{a}")).unwrap())
+                .with_prompts(Prompts::new(entries("u/auto")).unwrap());
+            let policies = PolicySet::parse(&[("p".to_owned(), policies.clone())]).unwrap();
+            Authorizer::new(registry, policies).unwrap()
+        };
+        let ladder = [Authority::Automatic, Authority::RequiresApproval, Authority::Prohibited].map(authorizer);
+        for asked in ASKED.into_iter().filter(|(_, _, name)| ["auto", "doc://{a}"].contains(name)) {
+            let [automatic, attended, prohibited] =
+                ladder.each_ref().map(|authorizer| rule(authorizer, asked, &value, &arguments).verdict());
+            prop_assert!(automatic <= attended && attended <= prohibited, "{:?}", asked);
+            prop_assert_eq!(prohibited, Verdict::Prohibited);
+            prop_assert!(attended != Verdict::Automatic, "{:?}", asked);
         }
     }
 
     #[test]
-    fn a_stricter_registry_never_loosens(policies in policies(), arguments in arguments()) {
-        let ruled = |authority| {
-            let registry = Registry::new([("u/auto".to_owned(), Entry::of(authority))]).unwrap();
-            let policies = PolicySet::parse(&[("p".to_owned(), policies.clone())]).unwrap();
-            rule(&Authorizer::new(registry, policies).unwrap(), "auto", &arguments).verdict()
-        };
-        prop_assert!(ruled(Authority::Automatic) <= ruled(Authority::RequiresApproval));
-        prop_assert!(ruled(Authority::RequiresApproval) <= ruled(Authority::Prohibited));
-        prop_assert_eq!(ruled(Authority::Prohibited), Verdict::Prohibited);
-    }
-
-    #[test]
-    fn sliced_is_full(policies in policies(), arguments in arguments()) {
+    fn sliced_is_full(policies in policies(), value in value(), arguments in arguments()) {
         let (sliced, full) = (authorizer(&policies), authorizer(&policies).unsliced());
-        for tool in TOOLS {
-            let (sliced, full) = (rule(&sliced, tool, &arguments), rule(&full, tool, &arguments));
+        for asked in ASKED {
+            let ruled = |authorizer| rule(authorizer, asked, &value, &arguments);
+            let (sliced, full) = (ruled(&sliced), ruled(&full));
             prop_assert_eq!(sliced.rule(), full.rule());
             prop_assert_eq!(sliced.reasons(), full.reasons());
             prop_assert_eq!(&sliced.explanation().policies, &full.explanation().policies);
@@ -166,27 +225,47 @@ proptest! {
 
     #[test]
     fn a_slice_without_context_rules_all_arguments_alike(
-        policies in policies(), one in arguments(), other in arguments(),
+        policies in policies(), values in [value(), value()], one in arguments(), other in arguments(),
     ) {
         let authorizer = authorizer(&policies);
-        for tool in TOOLS {
-            if !authorizer.reads_context(&Target { upstream: "u", tool, contract: "sha256:c" }) {
-                let (one, other) = (rule(&authorizer, tool, &one), rule(&authorizer, tool, &other));
+        for asked in ASKED {
+            let (action, kind, name) = asked;
+            let item = Item { upstream: "u", kind, name, contract: "sha256:c" };
+            if !authorizer.reads_context(&item, action) {
+                let one = rule(&authorizer, asked, &values[0], &one);
+                let other = rule(&authorizer, asked, &values[1], &other);
                 prop_assert_eq!(one.explanation(), other.explanation());
             }
         }
     }
 
     #[test]
-    fn the_matrix_and_the_list_tell_the_truth(policies in policies(), arguments in arguments()) {
+    fn nothing_that_cannot_wait_asks_a_person(
+        policies in policies(), value in value(), arguments in arguments(),
+    ) {
+        let authorizer = authorizer(&policies);
+        for asked in ASKED.into_iter().filter(|(action, _, _)| !action.may_wait()) {
+            let ruling = rule(&authorizer, asked, &value, &arguments);
+            prop_assert!(ruling.verdict() != Verdict::RequiresApproval, "{:?}", asked);
+        }
+        prop_assert!(listen(&authorizer).verdict() != Verdict::RequiresApproval);
+    }
+
+    #[test]
+    fn the_matrix_and_the_list_tell_the_truth(
+        policies in policies(), value in value(), arguments in arguments(),
+    ) {
         let authorizer = authorizer(&policies);
         let bot = principal(PrincipalKind::Service, "bot", "agent");
-        for tool in TOOLS {
-            let ruling = rule(&authorizer, tool, &arguments);
-            let listed = authorizer.listed(&bot, &Target { upstream: "u", tool, contract: "sha256:c" });
-            prop_assert!(listed || ruling.verdict() == Verdict::Prohibited, "{} is not listed: {}", tool, ruling.rule());
+        for asked in ASKED.into_iter().filter(|(action, kind, _)| *action == kind.use_action()) {
+            let (_, kind, name) = asked;
+            let ruling = rule(&authorizer, asked, &value, &arguments);
+            let item = Item { upstream: "u", kind, name, contract: "sha256:c" };
+            let listed = authorizer.listed(&bot, &item);
+            prop_assert!(listed || ruling.verdict() == Verdict::Prohibited, "{} is not listed: {}", name, ruling.rule());
 
-            let surveyed = Surveyed { upstream: "u", tool, hints: Hints::default() };
+            let hints = (kind == Kind::Tool).then(Hints::default);
+            let surveyed = Surveyed { upstream: "u", kind, name, hints };
             let column = Column { role: "agent".to_owned(), kind: PrincipalKind::Service, tenant: "demo".to_owned() };
             // The matrix knows no single principal, so policies that name one are not its matter.
             if policies.contains("host#bot") || policies.contains("subject ==") || is_fault(&ruling) {
@@ -198,7 +277,7 @@ proptest! {
                 Cell::RequiresApproval => Verdict::RequiresApproval,
                 Cell::Prohibited => Verdict::Prohibited,
             };
-            prop_assert_eq!(ruling.verdict(), expected, "{}: {}", tool, ruling.rule());
+            prop_assert_eq!(ruling.verdict(), expected, "{}: {}", name, ruling.rule());
         }
     }
 }
@@ -207,24 +286,29 @@ proptest! {
 #[test]
 fn the_inputs_reach_every_rule() {
     let mut runner = proptest::test_runner::TestRunner::deterministic();
-    let strategy = (policies(), arguments());
+    let strategy = (policies(), value(), arguments());
     let mut reached = BTreeSet::new();
     for _ in 0..400 {
-        let (policies, arguments) = strategy.new_tree(&mut runner).unwrap().current();
+        let (policies, value, arguments) = strategy.new_tree(&mut runner).unwrap().current();
         let authorizer = authorizer(&policies);
-        reached.extend(TOOLS.map(|tool| rule(&authorizer, tool, &arguments).rule()));
+        for asked in ASKED {
+            reached.insert((asked.1, rule(&authorizer, asked, &value, &arguments).rule()));
+        }
     }
     for rule in [
         "automatic",
-        "context.unmapped",
         "policy.attended",
         "policy.error",
         "policy.forbid",
         "policy.no_permit",
-        "policy.relaxed",
         "registry.prohibited",
         "registry.requires_approval",
     ] {
-        assert!(reached.contains(rule), "no `{rule}` in {reached:?}");
+        for kind in Kind::ALL {
+            assert!(reached.contains(&(kind, rule)), "no `{rule}` for a {} in {reached:?}", kind.as_str());
+        }
+    }
+    for rule in ["context.unmapped", "policy.relaxed", "registry.cannot_wait", "action.unfit"] {
+        assert!(reached.iter().any(|(_, reached)| *reached == rule), "no `{rule}` in {reached:?}");
     }
 }

@@ -4,8 +4,8 @@ use expect_test::{Expect, expect};
 use serde_json::value::RawValue;
 
 use crate::{
-    Action, Authority, Authorizer, Entry, PolicySet, Principal, PrincipalKind, Question, Registry, Ruling,
-    Target,
+    Action, Authority, Authorizer, Entry, Item, PolicySet, Principal, PrincipalKind, Prompts, Question,
+    Registry, Resources, Ruling, Target,
 };
 
 pub(crate) const AGENT: &str = "permit(principal in Role::\"agent\", action in [Action::\"call\", Action::\"call_unattended\"], resource is Tool);";
@@ -31,9 +31,50 @@ pub(crate) fn authorizer(policies: &str) -> Authorizer {
         ("u/own".to_owned(), Entry { self_approval: true, ..Entry::of(Authority::RequiresApproval) }),
         ("u/never".to_owned(), Entry::of(Authority::Prohibited)),
     ])
-    .unwrap();
+    .unwrap()
+    .with_resources(resources())
+    .with_prompts(prompts());
     Authorizer::new(registry, PolicySet::parse(&[("p.cedar".to_owned(), policies.to_owned())]).unwrap())
         .unwrap()
+}
+
+fn resources() -> Resources {
+    let relaxable = Entry { policy_may_relax: true, ..Entry::of(Authority::RequiresApproval) };
+    Resources::new([
+        ("u/doc://{a}".to_owned(), Entry { read_only: true, ..Entry::of(Authority::Automatic) }),
+        ("u/ask://{a}/{+b}".to_owned(), Entry::of(Authority::RequiresApproval)),
+        ("u/relaxable:one".to_owned(), relaxable),
+        ("u/never://{a}".to_owned(), Entry::of(Authority::Prohibited)),
+    ])
+    .unwrap()
+}
+
+/// One has the name of a tool.
+fn prompts() -> Prompts {
+    Prompts::new([
+        ("u/auto".to_owned(), Entry::of(Authority::Automatic)),
+        ("u/asking".to_owned(), Entry::of(Authority::RequiresApproval)),
+        ("u/never".to_owned(), Entry::of(Authority::Prohibited)),
+    ])
+    .unwrap()
+}
+
+/// A question of the demonstration's agent, with nothing but its target.
+pub(crate) fn question<'a>(
+    principal: &'a Principal,
+    action: Action,
+    target: impl Into<Target<'a>>,
+) -> Question<'a> {
+    Question {
+        principal,
+        action,
+        target: target.into(),
+        uri: None,
+        arguments: None,
+        argument: None,
+        input_responses: None,
+        client: "cli",
+    }
 }
 
 fn rule(policies: &str, tool: &str, arguments: &str) -> Ruling {
@@ -41,7 +82,9 @@ fn rule(policies: &str, tool: &str, arguments: &str) -> Ruling {
     authorizer(policies).rule(&Question {
         principal: &principal(PrincipalKind::Service, "bot", "agent"),
         action: Action::Call,
-        target: Target { upstream: "u", tool, contract: "sha256:c" },
+        target: Item::tool("u", tool, "sha256:c").into(),
+        uri: None,
+        argument: None,
         arguments: Some(&arguments),
         input_responses: None,
         client: "cli",
@@ -283,13 +326,15 @@ fn other_actions_are_refused() {
         let ruling = authorizer.rule(&Question {
             principal: &principal(PrincipalKind::Service, "bot", "agent"),
             action,
-            target: Target { upstream: "u", tool: "auto", contract: "sha256:c" },
+            target: Item::tool("u", "auto", "sha256:c").into(),
+            uri: None,
+            argument: None,
             arguments: None,
             input_responses: None,
             client: "cli",
         });
-        assert_eq!(ruling.rule(), "registry.tools_only", "{action:?}");
-        assert_eq!(ruling.code(), Some("AG-AUTHORITY-TOOLS-ONLY"));
+        assert_eq!(ruling.rule(), "action.unfit", "{action:?}");
+        assert_eq!(ruling.code(), Some("AG-AUTHORITY-ACTION"));
     }
 }
 
@@ -384,7 +429,7 @@ fn digests_follow_what_could_match() {
 #[test]
 fn a_slice_knows_whether_it_reads_the_context() {
     let reads = |policies: &str, tool: &str| {
-        authorizer(policies).reads_context(&Target { upstream: "u", tool, contract: "" })
+        authorizer(policies).reads_context(&Item::tool("u", tool, ""), Action::Call)
     };
     let policies = format!(
         "{AGENT} forbid(principal, action == Action::\"call\", resource == Tool::\"u/ask\") when {{ context.args has x }}; forbid(principal, action, resource) when {{ context.client == \"evil\" }};"
@@ -417,7 +462,9 @@ fn a_contract_makes_every_spelling_of_a_number_one_type() {
         let ruling = authorizer.rule(&Question {
             principal: &principal(PrincipalKind::Service, "bot", "agent"),
             action: Action::Call,
-            target: Target { upstream: "u", tool: "auto", contract: "sha256:c" },
+            target: Item::tool("u", "auto", "sha256:c").into(),
+            uri: None,
+            argument: None,
             arguments: Some(&arguments),
             input_responses: None,
             client: "cli",
@@ -444,7 +491,9 @@ fn the_default_of_dev_rules_unlisted_tools() {
         authorizer.rule(&Question {
             principal: &principal(PrincipalKind::Service, "bot", "agent"),
             action: Action::Call,
-            target: Target { upstream, tool: "any/thing", contract: "sha256:c" },
+            target: Item::tool(upstream, "any/thing", "sha256:c").into(),
+            uri: None,
+            argument: None,
             arguments: None,
             input_responses: None,
             client: "cli",

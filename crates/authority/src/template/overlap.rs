@@ -35,6 +35,11 @@ pub fn overlaps(registry: &Registry) -> Vec<Overlap> {
     found
 }
 
+/// A place in two templates that are walked side by side.
+type Place = (usize, usize);
+/// From where a place was first reached, and over which character.
+type Reached = BTreeMap<Place, (Place, char)>;
+
 /// What a template takes at one place.
 #[derive(Clone, Copy)]
 enum Step {
@@ -68,7 +73,7 @@ impl Template {
     /// Both are walked as the automata that they are, side by side, shortest first.
     fn common(&self, other: &Self) -> Option<String> {
         let (ours, theirs) = (self.steps(), other.steps());
-        let mut before: BTreeMap<(usize, usize), ((usize, usize), char)> = BTreeMap::new();
+        let mut before = Reached::new();
         let mut open = VecDeque::from([(0, 0)]);
         while let Some(at) = open.pop_front() {
             let (Some(one), Some(two)) = (ours.get(at.0), theirs.get(at.1)) else {
@@ -102,7 +107,7 @@ impl Template {
 }
 
 /// The letters on the way to a place.
-fn way(before: &BTreeMap<(usize, usize), ((usize, usize), char)>, end: (usize, usize)) -> String {
+fn way(before: &Reached, end: Place) -> String {
     let mut letters: Vec<char> = Vec::new();
     let mut at = end;
     while let Some((from, letter)) = before.get(&at) {

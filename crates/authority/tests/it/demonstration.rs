@@ -1,8 +1,8 @@
 use std::collections::BTreeSet;
 
 use aldgate_authority::{
-    Action, Authorizer, Column, Decide, Hints, PolicySet, Principal, PrincipalKind, Question, Registry,
-    Surveyed, Target, ToolContract, Verdict,
+    Action, Authorizer, Column, Decide, Hints, Item, PolicySet, Principal, PrincipalKind, Question, Registry,
+    Surveyed, ToolContract, Verdict,
 };
 use expect_test::expect_file;
 use serde::Deserialize;
@@ -55,10 +55,9 @@ fn the_matrix_is_as_reviewed() {
     let contracts = contracts();
     let tools: Vec<Surveyed<'_>> = contracts
         .iter()
-        .map(|(upstream, tool)| Surveyed {
-            upstream,
-            tool: tool["name"].as_str().unwrap(),
-            hints: serde_json::from_value::<Hints>(tool["annotations"].clone()).unwrap(),
+        .map(|(upstream, tool)| {
+            let hints = serde_json::from_value::<Hints>(tool["annotations"].clone()).unwrap();
+            Surveyed::tool(upstream, tool["name"].as_str().unwrap(), hints)
         })
         .collect();
     let column = |role: &str, kind| Column { role: role.to_owned(), kind, tenant: "demo".to_owned() };
@@ -69,9 +68,10 @@ fn the_matrix_is_as_reviewed() {
     ];
     let rows = authorizer().matrix(&tools, &columns);
     for (row, (_, tool)) in rows.iter().zip(&contracts) {
-        assert_eq!(row.tool, tool["name"].as_str().unwrap());
-        assert_eq!(row.implied.as_str(), tool["_implied"], "{}", row.tool);
-        assert_eq!(row.registry.as_str(), tool["_registry"], "{}", row.tool);
+        let name = row.name.key();
+        assert_eq!(name, tool["name"].as_str().unwrap());
+        assert_eq!(row.implied.unwrap().as_str(), tool["_implied"], "{name}");
+        assert_eq!(row.registry.as_str(), tool["_registry"], "{name}");
     }
     assert_eq!(rows.len(), contracts.len());
     expect_file!["matrix.json"].assert_eq(&(serde_json::to_string_pretty(&rows).unwrap() + "\n"));
@@ -88,7 +88,7 @@ fn the_policies_pass_the_check() {
             input_schema: &tool["inputSchema"],
         })
         .collect();
-    assert_eq!(authorizer().check(&tools), []);
+    assert_eq!(authorizer().check(&tools, &[]), []);
 }
 
 #[test]
@@ -102,7 +102,9 @@ fn the_principals_of_the_demonstration_get_what_they_need() {
         authorizer.rule(&Question {
             principal: &agent,
             action: Action::Call,
-            target: Target { upstream, tool, contract: "sha256:c" },
+            target: Item::tool(upstream, tool, "sha256:c").into(),
+            uri: None,
+            argument: None,
             arguments: Some(&arguments),
             input_responses: None,
             client: "test",
@@ -116,7 +118,7 @@ fn the_principals_of_the_demonstration_get_what_they_need() {
     assert_eq!(order.verdict(), Verdict::RequiresApproval);
     assert_eq!(rule("tickets/export_service_records", "{}").code(), Some("AG-AUTHORITY-PROHIBITED"));
 
-    let order = Target { upstream: "parts", tool: "raise_parts_order", contract: "sha256:c" };
+    let order = Item::tool("parts", "raise_parts_order", "sha256:c");
     assert!(matches!(authorizer.may_decide(&approver, &agent, &order), Decide::Allowed { .. }));
     assert!(matches!(authorizer.may_decide(&agent, &approver, &order), Decide::Refused { .. }));
     assert_eq!(authorizer.may(&approver, Action::Audit), Ok(()));

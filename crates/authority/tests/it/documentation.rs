@@ -37,7 +37,7 @@ fn the_documented_policies_are_sound() {
             input_schema: &tool["inputSchema"],
         })
         .collect();
-    let findings = authorizer.check(&tools);
+    let findings = authorizer.check(&tools, &[]);
     let errors: Vec<&PolicyFinding> = findings.iter().filter(|f| f.severity == Severity::Error).collect();
     assert!(errors.is_empty(), "{errors:#?}");
     // No tool of the demonstration has a `price`, which the documentation says of its example's like.
