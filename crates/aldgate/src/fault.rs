@@ -61,10 +61,14 @@ pub(crate) enum CommandFault {
     #[diagnostic(code("AG-CONFIG-LOCK"), help("run `aldgate contracts pin` and review the file"))]
     NoLock { path: PathBuf },
     /// An address that cannot be listened at.
-    #[error("the address `{address}` cannot be listened at; choose another, or end what uses it")]
-    #[diagnostic(code("AG-CLI-LISTEN"))]
+    #[error("the address `{address}` cannot be listened at")]
+    #[diagnostic(
+        code("AG-CLI-LISTEN"),
+        help("end the program that uses it, or choose another address with {setting}")
+    )]
     Listen {
         address: std::net::SocketAddr,
+        setting: &'static str,
         #[source]
         source: std::io::Error,
     },

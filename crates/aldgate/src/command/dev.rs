@@ -62,8 +62,8 @@ pub(super) async fn run(arguments: DevArguments) -> miette::Result<ExitCode> {
         store: Store::open(folder.path()).await.coded()?,
         seal: SealKey::derive(&random::bytes::<32>()?).coded()?,
     };
-    let agents = listen(arguments.listen).await?;
-    let admin = listen(arguments.admin_listen).await?;
+    let agents = listen(arguments.listen, "`--listen ADDR`").await?;
+    let admin = listen(arguments.admin_listen, "`--admin-listen ADDR`").await?;
     let (gateway, _) = Gateway::start(parts).await.coded()?;
     let (agents_at, admin_at) = (address_of(&agents)?, address_of(&admin)?);
     note!("┌─ aldgate dev ── NOT A REVIEWED CONFIGURATION ───────────────────────────────");

@@ -4,9 +4,10 @@ use std::collections::BTreeSet;
 use std::process::ExitCode;
 
 use aldgate_authority::{
-    Action, Authority, Column, Concern, Explanation, Item, Principal, PrincipalKind, Question, Severity,
-    Surveyed, ToolContract, implied,
+    Action, Authority, Column, Concern, Explanation, Item, PolicyFinding, Principal, PrincipalKind, Question,
+    Severity, Surveyed, ToolContract, implied,
 };
+use aldgate_gateway::Reviewed;
 use serde_json::Value;
 use serde_json::value::RawValue;
 
@@ -14,7 +15,7 @@ use super::call::object;
 use super::configuration;
 use crate::cli::PolicyCommand;
 use crate::config::{Loaded, reviewed};
-use crate::fault::{CommandFault, quoted};
+use crate::fault::{CommandFault, counted, quoted};
 use crate::out;
 
 pub(super) fn run(what: PolicyCommand) -> miette::Result<ExitCode> {
@@ -27,8 +28,8 @@ pub(super) fn run(what: PolicyCommand) -> miette::Result<ExitCode> {
     }
 }
 
-fn check(loaded: &Loaded, json: bool) -> miette::Result<ExitCode> {
-    let reviewed = reviewed(loaded)?;
+/// What the policies say that does not fit the pinned contracts.
+pub(super) fn findings(reviewed: &Reviewed) -> Vec<PolicyFinding> {
     let contracts: Vec<_> = reviewed
         .tools
         .iter()
@@ -38,24 +39,33 @@ fn check(loaded: &Loaded, json: bool) -> miette::Result<ExitCode> {
             input_schema: &tool.input_schema,
         })
         .collect();
-    let findings = reviewed.authorizer.check(&contracts, &[]);
+    reviewed.authorizer.check(&contracts, &[])
+}
+
+/// One finding in one line.
+pub(super) fn told_finding(finding: &PolicyFinding) -> String {
+    format!(
+        "{}:{}:{}: {}: policy `{}` on `{}`: {}",
+        finding.file,
+        finding.line,
+        finding.column,
+        if finding.severity == Severity::Error { "error" } else { "warning" },
+        finding.policy,
+        finding.concern.as_ref().map_or("everything", Concern::key),
+        finding.message,
+    )
+}
+
+fn check(loaded: &Loaded, json: bool) -> miette::Result<ExitCode> {
+    let reviewed = reviewed(loaded)?;
+    let findings = findings(&reviewed);
     if json {
         out::json(&findings)?;
     } else {
-        for finding in &findings {
-            out::line(format!(
-                "{}:{}:{}: {}: policy `{}` on `{}`: {}",
-                finding.file,
-                finding.line,
-                finding.column,
-                if finding.severity == Severity::Error { "error" } else { "warning" },
-                finding.policy,
-                finding.concern.as_ref().map_or("everything", Concern::key),
-                finding.message,
-            ))?;
-        }
+        findings.iter().try_for_each(|finding| out::line(told_finding(finding)))?;
         if findings.is_empty() {
-            out::line(format!("the policies fit the contracts of all {} tools", reviewed.tools.len()))?;
+            let tools = counted(reviewed.tools.len(), "tool");
+            out::line(format!("the policies fit the contracts: {tools}"))?;
         }
     }
     let failed = findings.iter().any(|finding| finding.severity == Severity::Error);
@@ -64,11 +74,8 @@ fn check(loaded: &Loaded, json: bool) -> miette::Result<ExitCode> {
 
 fn matrix(loaded: &Loaded, json: bool) -> miette::Result<ExitCode> {
     let reviewed = reviewed(loaded)?;
-    let tools: Vec<_> = reviewed
-        .tools
-        .iter()
-        .map(|tool| Surveyed::tool(&tool.upstream, &tool.tool, tool.hints))
-        .collect();
+    let tools: Vec<_> =
+        reviewed.tools.iter().map(|tool| Surveyed::tool(&tool.upstream, &tool.tool, tool.hints)).collect();
     let known: BTreeSet<_> = loaded
         .config
         .principals

@@ -9,12 +9,13 @@ use aldgate_gateway::{Gateway, nodelay};
 use tokio::net::TcpListener;
 
 use super::configuration;
+use super::policy::{findings, told_finding};
 use super::reload::{ConfigurationFile, at_hang_up};
 use crate::cli::{ConfigFile, FieldServiceArguments, Serve};
 use crate::coded::WithCode as _;
-use crate::config::{Kind, Loaded, assemble};
+use crate::config::{Kind, Loaded, assemble, reviewed, warnings};
 use crate::fault::CommandFault;
-use crate::{random, signal};
+use crate::{out, random, signal};
 
 pub(super) async fn run(what: Serve) -> miette::Result<ExitCode> {
     match what {
@@ -24,10 +25,10 @@ pub(super) async fn run(what: Serve) -> miette::Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// Listens at an address, with an error that says at which.
-pub(crate) async fn listen(address: SocketAddr) -> miette::Result<TcpListener> {
+/// Listens at an address, with an error that says at which, and what `setting` gives another.
+pub(crate) async fn listen(address: SocketAddr, setting: &'static str) -> miette::Result<TcpListener> {
     let bound = TcpListener::bind(address).await;
-    Ok(bound.map_err(|source| CommandFault::Listen { address, source })?)
+    Ok(bound.map_err(|source| CommandFault::Listen { address, setting, source })?)
 }
 
 /// Where a listener listens.
@@ -50,10 +51,20 @@ async fn gateway(file: &ConfigFile) -> miette::Result<()> {
         let what = "there is no configuration to serve".to_owned();
         return Err(CommandFault::Configuration { what, help }.into());
     }
+    let reviewed = reviewed(&loaded)?;
+    for (tool, why) in &reviewed.held_back {
+        note!("held back: {}: {}", out::plain(tool), out::plain(why));
+    }
+    for warning in warnings(&loaded) {
+        note!("warning: {}", out::plain(&warning));
+    }
+    for finding in findings(&reviewed) {
+        note!("{}", out::plain(&told_finding(&finding)));
+    }
     let systems = systems(&loaded).await?;
     let assembled = assemble(&loaded, systems.as_ref()).await?;
-    let agents = listen(assembled.listen).await?;
-    let admin = listen(assembled.admin).await?;
+    let agents = listen(assembled.listen, "`listen` in `[gateway]` of aldgate.toml").await?;
+    let admin = listen(assembled.admin, "`listen` in `[admin]` of aldgate.toml").await?;
     let (gateway, recovered) = Gateway::start(assembled.parts).await.coded()?;
     if recovered.unknown_calls > 0 {
         note!(
@@ -78,7 +89,8 @@ async fn systems(loaded: &Loaded) -> miette::Result<Option<FieldService>> {
         return Ok(None);
     }
     let folder = loaded.folder.clone().unwrap_or_default().join(&loaded.config.gateway.state_dir);
-    std::fs::create_dir_all(&folder).map_err(CommandFault::file(&folder, "made"))?;
+    std::fs::create_dir_all(&folder)
+        .map_err(CommandFault::file(&folder, "made; `gateway.state_dir` names it"))?;
     let options = Options {
         store: Some(folder),
         tickets: aldgate_field_service::DEFAULT_TICKETS,
@@ -107,7 +119,7 @@ async fn field_service(arguments: FieldServiceArguments) -> miette::Result<()> {
         return service.stdio(server).await.coded();
     }
     let address = arguments.listen.ok_or_else(|| CommandFault::usage("`--listen` or `--stdio` is needed"))?;
-    let listener = listen(address).await?;
+    let listener = listen(address, "`--listen ADDR`").await?;
     let bound = address_of(&listener)?;
     for server in ["tickets", "parts", "manuals"] {
         note!("http://{bound}/{server}/mcp");

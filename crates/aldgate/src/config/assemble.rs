@@ -30,8 +30,20 @@ pub(crate) enum AssembleFault {
         #[source]
         source: std::io::Error,
     },
+    #[error("upstream `{upstream}` has no lock `{path}`", path = .path.display())]
+    #[diagnostic(
+        code("AG-CONFIG-LOCK"),
+        help("`aldgate contracts pin {upstream}` writes it from what the server lists now; review the file")
+    )]
+    NoLock { upstream: String, path: PathBuf },
     #[error("the lock of upstream `{upstream}` cannot be used")]
-    #[diagnostic(code("AG-CONFIG-LOCK"))]
+    #[diagnostic(
+        code("AG-CONFIG-LOCK"),
+        help(
+            "restore the file from version control, or write it anew with `aldgate contracts pin {upstream} --force`, \
+             which forgets its history, and review it"
+        )
+    )]
     Lock {
         upstream: String,
         #[source]
@@ -63,7 +75,7 @@ pub(crate) enum AssembleFault {
     #[error("the sealing key cannot be used")]
     #[diagnostic(code("AG-CONFIG-SEAL"))]
     Seal(#[from] SealFault),
-    #[error("the sealing key `{path}` cannot be used", path = .path.display())]
+    #[error("the sealing key `{path}` cannot be used; `gateway.state_dir` names its folder", path = .path.display())]
     #[diagnostic(code("AG-CONFIG-SEAL"))]
     SealFile {
         path: PathBuf,
@@ -73,9 +85,20 @@ pub(crate) enum AssembleFault {
     #[error("the gateway's parts do not fit together")]
     #[diagnostic(code("AG-CONFIG-PARTS"))]
     Parts(#[from] StartFault),
-    #[error("the store cannot be opened")]
+    #[error("the folder `{path}` cannot be made; `gateway.state_dir` names it", path = .path.display())]
+    #[diagnostic(code("AG-CONFIG-FILE"))]
+    StateDir {
+        path: PathBuf,
+        #[source]
+        source: std::io::Error,
+    },
+    #[error("the store in `{path}` cannot be opened; `gateway.state_dir` names the folder", path = .path.display())]
     #[diagnostic(code("AG-STORE"))]
-    Store(#[from] StoreFault),
+    Store {
+        path: PathBuf,
+        #[source]
+        source: Box<StoreFault>,
+    },
 }
 
 /// Everything to start a gateway with, and where it listens.
@@ -94,7 +117,9 @@ pub(crate) async fn assemble(
     let Configured { upstreams, registry, policies, identity } = configured(loaded, systems)?;
     let state_dir = loaded.path(&config.gateway.state_dir);
     let seal = seal_key(config.gateway.sealing_key_env.as_deref(), &state_dir)?;
-    let store = Store::open(&state_dir).await?;
+    let store = Store::open(&state_dir)
+        .await
+        .map_err(|source| AssembleFault::Store { path: state_dir.clone(), source: Box::new(source) })?;
     Ok(Assembled {
         parts: Parts { settings: settings(loaded)?, upstreams, registry, policies, identity, store, seal },
         listen: config.gateway.listen,
@@ -239,7 +264,12 @@ fn lock(
 ) -> Result<Lock, AssembleFault> {
     let configured = endpoint(&settings.transport);
     let text = match &loaded.folder {
-        Some(_) => loaded.read(&section.lock)?,
+        Some(_) => loaded.read(&section.lock).map_err(|fault| match fault {
+            AssembleFault::File { path, source } if source.kind() == std::io::ErrorKind::NotFound => {
+                AssembleFault::NoLock { upstream: name.to_owned(), path }
+            }
+            other => other,
+        })?,
         None => {
             let built_in = demo::LOCKS.iter().find(|(upstream, _)| *upstream == name).map(|(_, text)| *text);
             built_in.unwrap_or_default().to_owned()
@@ -338,7 +368,8 @@ fn seal_key(variable: Option<&str>, state_dir: &Path) -> Result<SealKey, Assembl
         Err(missing) if missing.kind() == std::io::ErrorKind::NotFound => {
             let secret: [u8; 32] =
                 crate::random::bytes().map_err(|broken| fault(std::io::Error::other(broken)))?;
-            std::fs::create_dir_all(state_dir).map_err(fault)?;
+            std::fs::create_dir_all(state_dir)
+                .map_err(|source| AssembleFault::StateDir { path: state_dir.to_owned(), source })?;
             write_private(&path, &secret).map_err(fault)?;
             Ok(SealKey::derive(&secret)?)
         }

@@ -47,8 +47,10 @@ impl Stage {
             }
         };
         // Listening comes first: an address that is taken is found before anything is made.
-        let agents = listen(arguments.listen).await?;
-        let admin = listen(arguments.admin_listen).await?;
+        let agents = listen(arguments.listen, "`--listen ADDR`, with make `ARGS=\"--listen ADDR\"`").await?;
+        let admin =
+            listen(arguments.admin_listen, "`--admin-listen ADDR`, with make `ARGS=\"--admin-listen ADDR\"`")
+                .await?;
         let secret = random::token()?;
         let service = field_service(arguments, &folder, &secret, screen).await?;
         let (stop, stopped) = watch::channel(false);
@@ -56,7 +58,7 @@ impl Stage {
         let servers = if arguments.inproc {
             None
         } else {
-            let listener = listen(SocketAddr::from(([127, 0, 0, 1], 0))).await?;
+            let listener = listen(SocketAddr::from(([127, 0, 0, 1], 0)), "the system's settings").await?;
             let address = address_of(&listener)?;
             tasks.push(serve(listener, service.router(), stopped.clone()));
             Some(format!("http://{address}"))

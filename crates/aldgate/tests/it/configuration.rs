@@ -1,6 +1,7 @@
 //! `aldgate config check`: what a configuration may not say.
 
-use crate::running::run;
+use crate::running::{aldgate, run};
+use crate::upstream::{Upstream, tool};
 
 /// What is said of a configuration, without the frame around it.
 fn said(text: &str) -> Result<(), String> {
@@ -57,7 +58,91 @@ fn live_contracts_are_compared_at_least_every_five_minutes() {
     // What is within the bounds gets as far as the lock, which is not there.
     for good in ["1s", "5m"] {
         let said = said(&upstream(good)).expect_err("no lock");
-        assert!(said.contains("AG-CONFIG-FILE"), "{said}");
+        assert!(said.contains("AG-CONFIG-LOCK") && said.contains("`aldgate contracts pin a`"), "{said}");
+    }
+}
+
+/// Checks a configuration of one upstream with one pinned tool, and returns its exit code and what is printed.
+fn checked(
+    upstream: &Upstream,
+    more: &str,
+    policy: &str,
+    variables: &[(&str, &str)],
+) -> (Option<i32>, String) {
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = folder.path().join("aldgate.toml");
+    let text = format!(
+        "{more}\n[policy]\nfiles = [\"p.cedar\"]\n[upstreams.a]\nkind = \"http\"\nurl = \"{}\"\nlock = \"a.json\"\n\
+         bearer_env = \"ALDGATE_TEST_BEARER\"\n[registry.\"a/look\"]\nauthority = \"automatic\"\nlabels = []\n",
+        upstream.url
+    );
+    std::fs::write(&path, text).expect("written");
+    std::fs::write(folder.path().join("p.cedar"), policy).expect("written");
+    let run = |arguments: [&str; 2], variables: &[(&str, &str)]| {
+        let mut command = aldgate();
+        command.args(arguments).arg("--config").arg(&path).envs(variables.iter().copied());
+        command.output().expect("the binary runs")
+    };
+    assert!(run(["contracts", "pin"], &[("ALDGATE_TEST_BEARER", "x")]).status.success());
+    let output = run(["config", "check"], variables);
+    (output.status.code(), String::from_utf8_lossy(&output.stdout).into_owned())
+}
+
+#[test]
+fn what_is_empty_or_not_set_here_is_a_warning() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = folder.path().join("aldgate.toml");
+    std::fs::write(&path, "").expect("written");
+    let output = run(&["config", "check", "--config", path.to_str().expect("UTF-8")]);
+    assert!(output.status.success());
+    let printed = String::from_utf8_lossy(&output.stdout).into_owned();
+    for said in [
+        "there are no principals",
+        "there are no upstreams",
+        "the registry is empty",
+        "there are no policies",
+    ] {
+        assert!(printed.contains(&format!("warning: {said}")), "{printed}");
+    }
+    assert_eq!(printed.matches("warning: ").count(), 4, "{printed}");
+
+    let upstream = Upstream::start(&[tool("look", "Looks.")]);
+    let seal = "[gateway]\nsealing_key_env = \"ALDGATE_TEST_SEAL\"";
+    let (code, printed) = checked(&upstream, seal, "", &[]);
+    assert_eq!(code, Some(0));
+    for said in
+        ["`ALDGATE_TEST_BEARER` is not set", "`upstreams.a.bearer_env`", "`ALDGATE_TEST_SEAL` is not set"]
+    {
+        assert!(printed.contains(said), "{printed}");
+    }
+    let set = [("ALDGATE_TEST_BEARER", "x"), ("ALDGATE_TEST_SEAL", "too short")];
+    let (code, printed) = checked(&upstream, seal, "", &set);
+    assert_eq!(code, Some(0));
+    assert!(printed.contains("9 bytes, at least 32") && !printed.contains("is not set"), "{printed}");
+}
+
+#[test]
+fn policies_that_do_not_fit_the_contracts_are_errors() {
+    let upstream = Upstream::start(&[tool("look", "Looks.")]);
+    let policy = r#"@id("odd") forbid (principal, action == Action::"call", resource == Tool::"a/look")
+        when { context.args.nothing == 1 };"#;
+    let (code, printed) = checked(&upstream, "", policy, &[]);
+    assert_eq!(code, Some(1), "{printed}");
+    assert!(printed.contains("policy `odd`") && !printed.contains("is good"), "{printed}");
+}
+
+#[test]
+fn a_state_folder_that_cannot_be_made_is_named_by_its_setting() {
+    let folder = tempfile::tempdir().expect("a folder");
+    std::fs::write(folder.path().join("file"), "").expect("written");
+    let path = folder.path().join("aldgate.toml");
+    for state in ["file/state", "file"] {
+        std::fs::write(&path, format!("[gateway]\nstate_dir = \"{state}\"\n")).expect("written");
+        let output = run(&["serve", "gateway", "--config", path.to_str().expect("UTF-8")]);
+        let said = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert!(!output.status.success() && said.contains("gateway.state_dir"), "{said}");
+        // What `config check` warns of is told at the start as well.
+        assert!(said.contains("warning: there are no principals"), "{said}");
     }
 }
 

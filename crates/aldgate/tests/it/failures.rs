@@ -72,6 +72,11 @@ fn what_the_machine_does_not_give_has_a_code() {
     let taken = std::net::TcpListener::bind("127.0.0.1:0").expect("a port");
     let address = taken.local_addr().expect("an address").to_string();
     check(&["demo", "--once", "--deny", "--listen", &address], "AG-CLI-LISTEN");
+    let demo = ["demo", "--once", "--deny", "--listen", "127.0.0.1:0", "--admin-listen", &address];
+    let said = codes(&demo);
+    assert!(said.contains("--admin-listen ADDR") && said.contains("ARGS="), "{said}");
+    let serve = ["serve", "field-service", "--tickets", "150", "--listen", &address];
+    check(&serve, "AG-CLI-LISTEN");
     let folder = tempfile::tempdir().expect("a folder");
     let file = folder.path().join("file");
     std::fs::write(&file, "").expect("written");

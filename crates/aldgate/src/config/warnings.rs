@@ -1,0 +1,64 @@
+//! What a configuration may say and hardly means, or what is missing where the check runs.
+
+use aldgate_approval::SealKey;
+use aldgate_authority::Kind;
+
+use super::Loaded;
+
+/// What whoever reads a configuration should know of it. None of it keeps a gateway from being configured; a variable
+/// that is not set keeps one from starting where it is not set.
+pub(crate) fn warnings(loaded: &Loaded) -> Vec<String> {
+    let config = &loaded.config;
+    let mut found = Vec::new();
+    if config.principals.is_empty() {
+        found.push(
+            "there are no principals, so nobody can call; `aldgate token new NAME` makes one".to_owned(),
+        );
+    }
+    if config.upstreams.is_empty() {
+        found.push(
+            "there are no upstreams, so there is nothing to call; add an `[upstreams.NAME]`".to_owned(),
+        );
+    }
+    let kinds = [Kind::Tool, Kind::Resource, Kind::Prompt];
+    let registered = kinds.into_iter().any(|kind| config.registry.entries(kind).next().is_some());
+    if !registered && config.registry.templates().next().is_none() {
+        found.push(
+            "the registry is empty, so nothing is offered; add a `[registry.\"UPSTREAM/TOOL\"]`".to_owned(),
+        );
+    }
+    if loaded.folder.is_some() && config.policy.files.is_empty() {
+        found.push(
+            "there are no policies, so nothing is permitted; name Cedar files in `policy.files`".to_owned(),
+        );
+    }
+    for (name, upstream) in &config.upstreams {
+        if let Some(variable) = &upstream.bearer_env
+            && secret(variable).is_none()
+        {
+            found.push(not_set(variable, &format!("upstreams.{name}.bearer_env")));
+        }
+    }
+    if let Some(variable) = &config.gateway.sealing_key_env {
+        match secret(variable) {
+            None => found.push(not_set(variable, "gateway.sealing_key_env")),
+            Some(secret) => {
+                if let Err(fault) = SealKey::derive(secret.as_bytes()) {
+                    found.push(format!("the environment variable `{variable}`: {fault}"));
+                }
+            }
+        }
+    }
+    found
+}
+
+fn secret(variable: &str) -> Option<String> {
+    std::env::var(variable).ok().filter(|value| !value.is_empty())
+}
+
+fn not_set(variable: &str, setting: &str) -> String {
+    format!(
+        "the environment variable `{variable}` is not set here, and the gateway does not start without it; `{setting}` \
+         names it"
+    )
+}
