@@ -16,8 +16,6 @@ use crate::slice::{self, Asked, Slice};
 use crate::template::Uri;
 
 #[cfg(test)]
-mod kinds;
-#[cfg(test)]
 mod laws;
 #[cfg(test)]
 pub(crate) mod tests;

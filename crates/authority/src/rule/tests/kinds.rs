@@ -3,7 +3,7 @@
 use expect_test::{Expect, expect};
 use serde_json::value::RawValue;
 
-use super::tests::{authorizer, principal, question};
+use super::{authorizer, principal, question};
 use crate::{Action, Argument, Item, Principal, PrincipalKind, Question, Ruling, Target};
 
 /// Permits everything that requests do, unattended too.
