@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use aldgate_approval::{SealFault, SealKey};
-use aldgate_authority::{PolicyFault, PolicySet};
+use aldgate_authority::{PolicyFault, PolicySet, Registry, overlaps};
 use aldgate_contract::{Lock, LockFault};
 use aldgate_field_service::{FieldService, ServerName};
 use aldgate_gateway::settings::{
@@ -134,7 +134,7 @@ pub(crate) fn configured(
 ) -> Result<Configured, AssembleFault> {
     Ok(Configured {
         upstreams: upstreams(loaded, systems, true)?,
-        registry: loaded.config.registry.clone(),
+        registry: registry(loaded)?,
         policies: policies(loaded)?,
         identity: Arc::new(TokenTable::new(&loaded.config.principals)?),
     })
@@ -144,7 +144,24 @@ pub(crate) fn configured(
 pub(crate) fn reviewed(loaded: &Loaded) -> Result<Reviewed, AssembleFault> {
     TokenTable::new(&loaded.config.principals)?;
     settings(loaded)?;
-    Ok(review(upstreams(loaded, None, false)?, loaded.config.registry.clone(), policies(loaded)?)?)
+    Ok(review(upstreams(loaded, None, false)?, registry(loaded)?, policies(loaded)?)?)
+}
+
+/// The registry of every kind. No URI may mean the resources of two upstreams.
+fn registry(loaded: &Loaded) -> Result<Registry, AssembleFault> {
+    let registry = loaded.config.registry();
+    let told: Vec<String> = overlaps(&registry)
+        .iter()
+        .map(|pair| format!("`{}` in `{}` and in `{}`", pair.example, pair.one, pair.other))
+        .collect();
+    if told.is_empty() {
+        return Ok(registry);
+    }
+    let told = told.join(", ");
+    let what = format!(
+        "resources of two upstreams could be meant by one URI: {told}; remove one, or narrow its template"
+    );
+    Err(AssembleFault::Value { what })
 }
 
 impl Loaded {

@@ -5,7 +5,7 @@ use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::time::Duration;
 
-use aldgate_authority::Registry;
+use aldgate_authority::{Prompts, Registry, Resources};
 use aldgate_identity::ConfiguredPrincipal;
 use schemars::JsonSchema;
 use serde::{Deserialize, Deserializer};
@@ -38,6 +38,20 @@ pub(crate) struct Config {
     /// What each tool may do, under the key `upstream/tool`. A tool that is not here is prohibited.
     #[serde(default)]
     pub(crate) registry: Registry,
+    /// What may happen with each resource, under the key `upstream/URI` or `upstream/template`. A resource that is not
+    /// here is prohibited.
+    #[serde(default)]
+    pub(crate) resources: Resources,
+    /// What may happen with each prompt, under the key `upstream/prompt`. A prompt that is not here is prohibited.
+    #[serde(default)]
+    pub(crate) prompts: Prompts,
+}
+
+impl Config {
+    /// The registry of tools, resources and prompts.
+    pub(crate) fn registry(&self) -> Registry {
+        self.registry.clone().with_resources(self.resources.clone()).with_prompts(self.prompts.clone())
+    }
 }
 
 /// The endpoint for agents.

@@ -20,9 +20,8 @@ pub(crate) fn warnings(loaded: &Loaded) -> Vec<String> {
             "there are no upstreams, so there is nothing to call; add an `[upstreams.NAME]`".to_owned(),
         );
     }
-    let kinds = [Kind::Tool, Kind::Resource, Kind::Prompt];
-    let registered = kinds.into_iter().any(|kind| config.registry.entries(kind).next().is_some());
-    if !registered && config.registry.templates().next().is_none() {
+    let registry = config.registry();
+    if Kind::ALL.into_iter().all(|kind| registry.entries(kind).next().is_none()) {
         found.push(
             "the registry is empty, so nothing is offered; add a `[registry.\"UPSTREAM/TOOL\"]`".to_owned(),
         );

@@ -29,6 +29,23 @@ fn refused(text: &str, what: &str) {
 }
 
 #[test]
+fn resources_and_prompts_have_sections_of_their_own() {
+    let entry = "authority = \"automatic\"\nlabels = []\n";
+    let file = |keys: &[&str]| keys.iter().map(|key| format!("[{key}]\n{entry}")).collect::<String>();
+    let good =
+        file(&["resources.\"a/ticket://{id}\"", "resources.\"b/part://{id}\"", "prompts.\"a/diagnose\""]);
+    assert_eq!(said(&good), Ok(()));
+    refused(&file(&["resources.\"a/ticket\""]), "`ticket` is not a URI or a template of one");
+    refused(&file(&["prompts.diagnose"]), "`diagnose` is not a prompt's key");
+    refused(
+        &file(&["resources.\"a/ticket://{id}\"", "resources.\"b/ticket://SR-1\""]),
+        "`ticket://SR-1` in `a/ticket://{id}` and in `b/ticket://SR-1`",
+    );
+    let misspelt = said(&good.replace("labels", "lables")).expect_err("a fault");
+    assert!(misspelt.contains("AG-CONFIG-KEY") && misspelt.contains("did you mean `labels`?"), "{misspelt}");
+}
+
+#[test]
 fn lengths_of_time_have_bounds() {
     for (setting, least, most, below, above) in [
         ("approvals.pending_for", "1s", "30days", "999ms", "31days"),
