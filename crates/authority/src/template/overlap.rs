@@ -72,6 +72,14 @@ impl Template {
     ///
     /// Both are walked as the automata that they are, side by side, shortest first.
     fn common(&self, other: &Self) -> Option<String> {
+        // Most pairs differ in what both write out first.
+        if let (Some(Piece::Literal(one)), Some(Piece::Literal(two))) =
+            (self.pieces.first(), other.pieces.first())
+            && !one.starts_with(two.as_str())
+            && !two.starts_with(one.as_str())
+        {
+            return None;
+        }
         let (ours, theirs) = (self.steps(), other.steps());
         let mut before = Reached::new();
         let mut open = VecDeque::from([(0, 0)]);
