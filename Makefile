@@ -15,7 +15,7 @@ help: ## List the targets
 
 .PHONY: run
 run: ## Build and run the demonstration; ARGS="--once --approve" works through it without a person
-	@echo "Building; the first time takes some minutes."
+	@echo "Building; the first time takes some minutes." >&2
 	@cargo run -p aldgate -- demo $(ARGS)
 
 .PHONY: test

@@ -23,13 +23,18 @@ use stage::Stage;
 pub(crate) async fn run(arguments: DemoArguments) -> miette::Result<ExitCode> {
     let screen = Screen::new(arguments.json);
     let stage = Stage::set(&arguments, &screen).await?;
+    // Listened to from here on: a signal between two waits is not lost.
+    let mut stop = std::pin::pin!(signal::stop());
     let worked = tokio::select! {
-        worked = work(&arguments, &stage, &screen), if !arguments.no_run => worked,
-        () = std::future::ready(()), if arguments.no_run => Ok(()),
-        () = signal::stop() => {
+        biased;
+        () = &mut stop => {
+            // The line of a question ends here.
+            note!("");
             stage.clear().await;
             return Ok(ExitCode::from(130));
         }
+        worked = work(&arguments, &stage, &screen), if !arguments.no_run => worked,
+        () = std::future::ready(()), if arguments.no_run => Ok(()),
     };
     if let Err(fault) = worked {
         stage.clear().await;
@@ -37,7 +42,7 @@ pub(crate) async fn run(arguments: DemoArguments) -> miette::Result<ExitCode> {
     }
     if !arguments.once {
         screen.serving(&stage)?;
-        signal::stop().await;
+        stop.await;
     }
     stage.clear().await;
     Ok(ExitCode::SUCCESS)

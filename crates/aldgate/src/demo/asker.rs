@@ -70,11 +70,7 @@ impl<'a> Decider<'a> {
             }
             Mode::Ask => ask().await?,
         };
-        let note = match decision {
-            "approve" => "checked against the ticket",
-            _ => "not this time",
-        };
-        let body = json!({"decision": decision, "note": note});
+        let body = json!({"decision": decision, "note": ""});
         if let Err(fault) = self.admin.post(&format!("/v1/approvals/{id}/decision"), &body).await {
             self.screen.trouble(&format!("the decision was not taken: {fault}"));
             return None;
@@ -100,19 +96,23 @@ impl Asker for Decider<'_> {
 
 /// `a` or `d` from the terminal; `None` at the end of input.
 async fn ask() -> Option<&'static str> {
-    let asked = tokio::task::spawn_blocking(|| {
-        loop {
+    let (tell, told) = tokio::sync::oneshot::channel();
+    // A thread of its own: the program does not wait for a line that never comes.
+    std::thread::spawn(move || {
+        let read = || loop {
             prompt!("   approve as the second principal? [a]pprove, [d]eny: ");
             let mut line = String::new();
             if std::io::stdin().read_line(&mut line).ok()? == 0 {
                 return None;
             }
-            match line.trim() {
+            match line.trim().to_ascii_lowercase().as_str() {
                 "a" | "approve" => return Some("approve"),
                 "d" | "deny" => return Some("deny"),
                 _ => note!("   `a` or `d`"),
             }
-        }
+        };
+        // Nobody waits for the answer any more when the program ends.
+        let _ = tell.send(read());
     });
-    asked.await.ok().flatten()
+    told.await.ok().flatten()
 }

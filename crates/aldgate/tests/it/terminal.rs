@@ -1,0 +1,76 @@
+//! The demonstration at a terminal.
+
+use std::io::{Read as _, Write as _};
+use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
+use std::time::{Duration, Instant};
+
+/// A demonstration under `script`, which gives it a terminal.
+struct Terminal {
+    child: Child,
+    keys: ChildStdin,
+    screen: ChildStdout,
+    shown: String,
+}
+
+impl Terminal {
+    fn start() -> Self {
+        let binary = env!("CARGO_BIN_EXE_aldgate");
+        let demo =
+            format!("{binary} demo --once --tickets 400 --listen 127.0.0.1:0 --admin-listen 127.0.0.1:0");
+        let mut child = Command::new("script")
+            .args(["-qefc", &demo, "/dev/null"])
+            .env_remove("ALDGATE_LOG")
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .spawn()
+            .expect("`script` runs; it is in the package bsdutils");
+        let (keys, screen) = (child.stdin.take().expect("keys"), child.stdout.take().expect("a screen"));
+        Self { child, keys, screen, shown: String::new() }
+    }
+
+    fn until(&mut self, text: &str) {
+        let mut buffer = [0; 4096];
+        while !self.shown.contains(text) {
+            let read = self.screen.read(&mut buffer).expect("a screen");
+            assert_ne!(read, 0, "`{text}` never came: {}", self.shown);
+            self.shown.push_str(&String::from_utf8_lossy(&buffer[..read]));
+        }
+    }
+
+    fn press(&mut self, keys: &str) {
+        self.keys.write_all(keys.as_bytes()).expect("keys");
+        self.keys.flush().expect("keys");
+    }
+
+    fn end(mut self) -> (Option<i32>, String) {
+        let mut rest = Vec::new();
+        self.screen.read_to_end(&mut rest).expect("the rest");
+        self.shown.push_str(&String::from_utf8_lossy(&rest));
+        (self.child.wait().expect("it ends").code(), self.shown)
+    }
+}
+
+#[test]
+fn an_interrupt_at_the_question_ends_it_at_once() {
+    let mut terminal = Terminal::start();
+    terminal.until("[a]pprove, [d]eny");
+    let pressed = Instant::now();
+    terminal.press("\u{3}");
+    let (code, shown) = terminal.end();
+    assert_eq!(code, Some(130), "{shown}");
+    assert!(!shown.contains("dispatch  raise_parts_order"));
+    // A thread that waits for a line would keep it for five seconds.
+    assert!(pressed.elapsed() < Duration::from_secs(5), "it took {:?}", pressed.elapsed());
+}
+
+#[test]
+fn capital_letters_decide_too_and_no_note_is_made_up() {
+    let mut terminal = Terminal::start();
+    terminal.until("[a]pprove, [d]eny");
+    terminal.press("x\nA\n");
+    let (code, shown) = terminal.end();
+    assert_eq!(code, Some(0), "{shown}");
+    assert!(shown.contains("`a` or `d`"), "{shown}");
+    assert!(shown.contains("exactly one order was dispatched"), "{shown}");
+    assert!(!shown.contains("checked against the ticket"), "{shown}");
+}
