@@ -1,5 +1,6 @@
 //! A client of the admin API.
 
+use std::fmt::Display;
 use std::time::Duration;
 
 use bytes::Bytes;
@@ -17,32 +18,44 @@ use crate::cli::AdminTarget;
 const MOST: usize = 16 << 20;
 
 /// Why the API did not do what was asked.
-#[derive(Debug, thiserror::Error, Diagnostic)]
+#[derive(Debug, thiserror::Error)]
 pub(crate) enum AdminFault {
     #[error("no gateway answers at `{url}`")]
-    #[diagnostic(
-        code("AG-CLI-UNREACHABLE"),
-        help(
-            "start one with `aldgate demo` or `aldgate serve gateway`, or give another address with `--admin`"
-        )
-    )]
     Unreachable {
         url: String,
         #[source]
         source: Box<dyn std::error::Error + Send + Sync>,
     },
     #[error("`{url}` is not an address of the form `http://host:port`")]
-    #[diagnostic(code("AG-CLI-ADDRESS"))]
     Address { url: String },
     #[error("{message}")]
-    #[diagnostic(
-        code("AG-CLI-REFUSED"),
-        help("{code}, HTTP status {status}; `--token` or ALDGATE_TOKEN says who asks")
-    )]
-    Refused { code: String, message: String, status: u16 },
+    Refused { code: Option<String>, message: String, status: u16 },
     #[error("`{url}` answered with something that is not the admin API's JSON")]
-    #[diagnostic(code("AG-CLI-ANSWER"))]
     Answer { url: String },
+}
+
+/// The code of a refusal is the API's own.
+impl Diagnostic for AdminFault {
+    fn code<'a>(&'a self) -> Option<Box<dyn Display + 'a>> {
+        Some(Box::new(match self {
+            Self::Unreachable { .. } => "AG-CLI-UNREACHABLE",
+            Self::Address { .. } => "AG-CLI-ADDRESS",
+            Self::Refused { code, .. } => code.as_deref().unwrap_or("AG-CLI-REFUSED"),
+            Self::Answer { .. } => "AG-CLI-ANSWER",
+        }))
+    }
+
+    fn help<'a>(&'a self) -> Option<Box<dyn Display + 'a>> {
+        match self {
+            Self::Unreachable { .. } => Some(Box::new(
+                "start one with `aldgate demo` or `aldgate serve gateway`, or give another address with `--admin`",
+            )),
+            Self::Refused { status: 401 | 403, .. } => {
+                Some(Box::new("`--token` or ALDGATE_TOKEN says who asks"))
+            }
+            _ => None,
+        }
+    }
 }
 
 /// A connection to the admin API of one gateway, as one principal.
@@ -109,12 +122,11 @@ impl Admin {
             return Ok(value);
         }
         let said = |member: &str| {
-            let text = value
-                .pointer(&format!("/error/{member}"))
-                .and_then(Value::as_str)
-                .unwrap_or("no reason given");
-            crate::out::plain(text)
+            value.pointer(&format!("/error/{member}")).and_then(Value::as_str).map(crate::out::plain)
         };
-        Err(AdminFault::Refused { code: said("code"), message: said("message"), status })
+        let code = said("code").filter(|code| code.starts_with("AG-"));
+        let message = said("message")
+            .unwrap_or_else(|| format!("`{url}` answered with HTTP status {status} and no reason"));
+        Err(AdminFault::Refused { code, message, status })
     }
 }

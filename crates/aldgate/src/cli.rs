@@ -62,6 +62,14 @@ pub(crate) struct ConfigFile {
     pub(crate) config: Option<PathBuf>,
 }
 
+/// Where the configuration of a host is.
+#[derive(Clone, Debug, Args)]
+pub(crate) struct HostFile {
+    /// The configuration; `aldgate.toml` in this folder where it is left out.
+    #[arg(long, value_name = "FILE")]
+    pub(crate) config: Option<PathBuf>,
+}
+
 /// The gateway as an agent sees it.
 #[derive(Clone, Debug, Args)]
 pub(crate) struct AgentTarget {
@@ -151,7 +159,7 @@ pub(crate) enum Serve {
     /// The gateway of a configuration.
     Gateway {
         #[command(flatten)]
-        file: ConfigFile,
+        file: HostFile,
     },
     /// The field-service servers: tickets, parts and manuals.
     FieldService(FieldServiceArguments),
@@ -242,7 +250,7 @@ pub(crate) enum ContractsCommand {
         /// Only this upstream.
         upstream: Option<String>,
         #[command(flatten)]
-        file: ConfigFile,
+        file: HostFile,
         /// Print JSON.
         #[arg(long)]
         json: bool,
@@ -254,7 +262,7 @@ pub(crate) struct PinArguments {
     /// Only this upstream.
     pub(crate) upstream: Option<String>,
     #[command(flatten)]
-    pub(crate) file: ConfigFile,
+    pub(crate) file: HostFile,
     /// Print JSON.
     #[arg(long)]
     pub(crate) json: bool,
@@ -301,10 +309,11 @@ pub(crate) struct DecisionArguments {
 pub(crate) enum AuditCommand {
     /// The newest rows of evidence.
     List {
-        /// Only rows of this tool, `upstream/tool`.
+        /// Only rows of this tool, `upstream/tool`, or the tool's name alone.
         #[arg(long)]
         tool: Option<String>,
-        /// Only rows of this kind: `answer`, `intent`, `outcome`, `refusal`, `approval_asked`, `approval_decided`.
+        /// Only rows of this kind: `answer`, `intent`, `outcome`, `refusal`, `approval_asked`, `approval_decided`,
+        /// `drift`.
         #[arg(long)]
         kind: Option<String>,
         /// So many at most.
@@ -329,7 +338,8 @@ pub(crate) enum ToolsCommand {
         #[command(flatten)]
         target: AgentTarget,
     },
-    /// One contract: its hints, what they imply, what the host says, its schemas and boundaries.
+    /// One contract, as the gateway serves it: its hints, what they imply, what the host says, its schemas and
+    /// boundaries. An operator sees also tools that are in nobody's list, and whether the tool is refused now.
     Show {
         /// The tool, by its visible name.
         name: String,
@@ -378,5 +388,11 @@ pub(crate) enum TokenCommand {
         /// A role; may be given several times.
         #[arg(long)]
         role: Vec<String>,
+        /// The tenant; `default` where it is left out.
+        #[arg(long)]
+        tenant: Option<String>,
+        /// The name to show to people; the principal's name where it is left out.
+        #[arg(long, value_name = "NAME")]
+        display_name: Option<String>,
     },
 }

@@ -20,9 +20,10 @@ pub(crate) use contracts::ContractsFault;
 use std::path::Path;
 use std::process::ExitCode;
 
-use crate::cli::{Arguments, Command, ConfigFile};
+use crate::cli::{Arguments, Command, ConfigFile, HostFile};
 use crate::config::{Loaded, embedded, load};
 use crate::demo;
+use crate::fault::CommandFault;
 
 /// Runs what the command line says.
 pub(crate) async fn run(arguments: Arguments) -> miette::Result<ExitCode> {
@@ -44,12 +45,27 @@ pub(crate) async fn run(arguments: Arguments) -> miette::Result<ExitCode> {
     }
 }
 
+/// The configuration of a host: the named file, or `aldgate.toml`.
+fn host_configuration(file: &HostFile) -> miette::Result<Loaded> {
+    let path = file.config.as_deref().unwrap_or(Path::new(USUAL));
+    if file.config.is_none() && !path.exists() {
+        let what = format!("there is no `{USUAL}` here");
+        let help =
+            "write one (see docs/configuration.md), or name one with `--config`; `aldgate demo` needs none";
+        return Err(CommandFault::Configuration { what, help }.into());
+    }
+    Ok(load(path)?)
+}
+
+/// The file that is read where none is named.
+const USUAL: &str = "aldgate.toml";
+
 /// The configuration that a command works on: the named file, `aldgate.toml`, or the demonstration's.
 fn configuration(file: &ConfigFile) -> miette::Result<Loaded> {
     if let Some(path) = &file.config {
         return Ok(load(path)?);
     }
-    let usual = Path::new("aldgate.toml");
+    let usual = Path::new(USUAL);
     if usual.exists() {
         return Ok(load(usual)?);
     }

@@ -22,7 +22,9 @@ pub(super) async fn run(what: AgentCommand) -> miette::Result<ExitCode> {
             broken.get_or_insert(fault);
         }
     };
-    let done = run_agent(&connection, &mut Scripted, &task, &TerminalAsker, tell, RunLimits::default()).await;
+    let done =
+        run_agent(&connection, &mut Scripted, &task, &TerminalAsker::default(), tell, RunLimits::default())
+            .await;
     connection.close().await;
     if let Some(fault) = broken.into_inner().unwrap_or_else(PoisonError::into_inner) {
         return Err(fault);

@@ -1,29 +1,64 @@
 //! The host's user at a terminal, who is asked what a tool or the gateway wants to know.
 
+use std::collections::BTreeSet;
 use std::io::IsTerminal as _;
+use std::sync::Mutex;
 
-use aldgate_agent::{AskKind, AskReply, Asker, InputAsk};
+use aldgate_agent::{AskKind, AskReply, Asker, InputAsk, Refusal};
 use async_trait::async_trait;
 use serde_json::{Map, Value};
 
 use crate::out;
 
 /// Asks on the terminal. Without one, it waits for decisions that are made elsewhere and declines everything else.
-pub(crate) struct TerminalAsker;
+#[derive(Default)]
+pub(crate) struct TerminalAsker {
+    /// The approvals of which somebody was told that they are waited for.
+    told: Mutex<BTreeSet<String>>,
+}
+
+impl TerminalAsker {
+    /// Says once for each approval that it is waited for.
+    fn waits(&self, ask: &InputAsk, notice: &Refusal) {
+        let approval = notice.approval.clone().unwrap_or_default();
+        if !self.told.lock().is_ok_and(|mut told| told.insert(approval)) {
+            return;
+        }
+        asks(ask, ask.kind.message());
+        if std::io::stderr().is_terminal() {
+            note!("    waiting for the decision; Ctrl-C ends the waiting, the approval stays");
+        }
+    }
+}
 
 #[async_trait]
 impl Asker for TerminalAsker {
     async fn answer(&self, ask: InputAsk) -> AskReply {
+        if let Some(notice) = ask.notice.as_deref().filter(|notice| notice.is_pending())
+            && fields(&ask.kind).is_some_and(|fields| fields.is_empty())
+        {
+            // The decision is made elsewhere, the call waits for it.
+            self.waits(&ask, notice);
+            return AskReply::Accept(Map::new());
+        }
         tokio::task::spawn_blocking(move || answer(&ask)).await.unwrap_or(AskReply::Cancel)
     }
 }
 
-fn answer(ask: &InputAsk) -> AskReply {
-    let AskKind::Form { message, requested_schema } = &ask.kind else { return AskReply::Decline };
-    let fields = requested_schema.get("properties").and_then(Value::as_object).cloned().unwrap_or_default();
+/// The fields of a form; `None` where it is none.
+fn fields(kind: &AskKind) -> Option<Map<String, Value>> {
+    let AskKind::Form { requested_schema, .. } = kind else { return None };
+    Some(requested_schema.get("properties").and_then(Value::as_object).cloned().unwrap_or_default())
+}
+
+fn asks(ask: &InputAsk, message: &str) {
     note!("    {} asks ({}): {}", out::plain(&ask.server), out::plain(&ask.tool), out::plain_lines(message));
+}
+
+fn answer(ask: &InputAsk) -> AskReply {
+    let Some(fields) = fields(&ask.kind) else { return AskReply::Decline };
+    asks(ask, ask.kind.message());
     if fields.is_empty() {
-        // A notice: the decision is made elsewhere, the call waits for it.
         return AskReply::Accept(Map::new());
     }
     if !std::io::stdin().is_terminal() {

@@ -2,23 +2,32 @@
 
 use std::process::ExitCode;
 
-use serde_json::Value;
+use aldgate_evidence::Kind;
+use serde_json::{Value, json};
 
 use super::approvals::segment;
 use crate::admin::Admin;
 use crate::cli::AuditCommand;
+use crate::fault::{CommandFault, quoted};
 use crate::out;
 
 pub(super) async fn run(what: AuditCommand) -> miette::Result<ExitCode> {
     match what {
         AuditCommand::List { tool, kind, limit, target } => {
-            let mut path = format!("/v1/evidence?limit={limit}");
-            for (key, value) in [("tool", tool), ("kind", kind)] {
-                if let Some(value) = value {
-                    path.push_str(&format!("&{key}={}", encoded(&value)));
-                }
+            if let Some(kind) = kind.as_deref().filter(|kind| !KINDS.iter().any(|one| one.as_str() == *kind))
+            {
+                let known = quoted(KINDS.iter().map(|kind| kind.as_str()));
+                let what = format!("there is no kind `{}`; expected one of {known}", out::plain(kind));
+                return Err(CommandFault::usage(what).into());
             }
-            let found = Admin::new(&target).get(&path).await?;
+            let admin = Admin::new(&target);
+            let found = match tool.as_deref().filter(|tool| !tool.contains('/')) {
+                Some(tool) => of_any_upstream(&admin, tool, kind.as_deref(), limit).await?,
+                None => {
+                    let query = query(limit, &[("tool", tool.as_deref()), ("kind", kind.as_deref())]);
+                    admin.get(&query).await?
+                }
+            };
             if target.json { out::json(&found)? } else { list(&found)? }
         }
         AuditCommand::Show { call, target } => {
@@ -27,6 +36,56 @@ pub(super) async fn run(what: AuditCommand) -> miette::Result<ExitCode> {
         }
     }
     Ok(ExitCode::SUCCESS)
+}
+
+/// The kinds of rows.
+const KINDS: [Kind; 7] = [
+    Kind::Answer,
+    Kind::Intent,
+    Kind::Outcome,
+    Kind::Refusal,
+    Kind::ApprovalAsked,
+    Kind::ApprovalDecided,
+    Kind::Drift,
+];
+/// Rows in one answer of the API.
+const PAGE: u32 = 500;
+/// Answers that are read in the search for a tool of which only the name is known.
+const PAGES: usize = 100;
+
+fn query(limit: u32, filters: &[(&str, Option<&str>)]) -> String {
+    let given = filters.iter().filter_map(|(key, value)| Some(format!("&{key}={}", encoded((*value)?))));
+    format!("/v1/evidence?limit={limit}{}", given.collect::<String>())
+}
+
+/// The newest rows of a tool, whatever upstream it is of: the API knows tools by `upstream/tool` alone.
+async fn of_any_upstream(admin: &Admin, tool: &str, kind: Option<&str>, limit: u32) -> miette::Result<Value> {
+    let most = usize::try_from(limit).unwrap_or(usize::MAX);
+    let mut found: Vec<Value> = Vec::new();
+    let mut before: Option<String> = None;
+    for page in 0.. {
+        if page == PAGES {
+            note!(
+                "only the newest {} rows were searched; name the tool as `upstream/tool`",
+                PAGES * PAGE as usize
+            );
+            break;
+        }
+        let answer = admin.get(&query(PAGE, &[("kind", kind), ("before", before.as_deref())])).await?;
+        let read = rows(&answer);
+        before = read.first().and_then(|row| row.get("seq")).map(Value::to_string);
+        let of_tool = |row: &&Value| {
+            let key = row.get("tool").and_then(Value::as_str).unwrap_or_default();
+            key.split_once('/').is_some_and(|(_, name)| name == tool)
+        };
+        let older: Vec<Value> = read.iter().filter(of_tool).cloned().collect();
+        found = older.into_iter().chain(found).collect();
+        if found.len() >= most || before.is_none() || read.len() < PAGE as usize {
+            break;
+        }
+    }
+    let newest = found.split_off(found.len().saturating_sub(most));
+    Ok(json!({ "rows": newest }))
 }
 
 /// Percent-encoding of everything that is not unreserved (RFC 3986 §2.3).

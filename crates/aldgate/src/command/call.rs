@@ -3,6 +3,7 @@
 use std::process::ExitCode;
 
 use aldgate_agent::{CallOutcome, Connection, Endpoint};
+use aldgate_wire::guard::{self, Limits};
 use serde::Deserialize;
 use serde_json::{Value, json};
 
@@ -20,6 +21,8 @@ pub(super) fn endpoint(target: &AgentTarget, client: &str) -> Endpoint {
 /// The arguments of a tool as the command line gives them, read as one JSON object.
 pub(super) fn object<'a, T: Deserialize<'a>>(text: &'a str) -> Result<T, CommandFault> {
     let fault = |found: String| CommandFault::Arguments { found };
+    // What the gateway would refuse is refused here, where it was written.
+    guard::check(text.as_bytes(), &Limits::default()).map_err(|error| fault(format!("this: {error}")))?;
     let value: Value = serde_json::from_str(text).map_err(|error| fault(error.to_string()))?;
     if !value.is_object() {
         let found = match value {
@@ -40,7 +43,7 @@ pub(super) async fn run(arguments: CallArguments) -> miette::Result<ExitCode> {
     let connection = Connection::open(&endpoint(&target, "aldgate call")).await.coded()?;
     // Knowing which tools only read, the connection may repeat those when an answer is lost.
     connection.tools().await.coded()?;
-    let outcome = connection.call(&arguments.tool, given, &TerminalAsker).await;
+    let outcome = connection.call(&arguments.tool, given, &TerminalAsker::default()).await;
     connection.close().await;
     match outcome.coded()? {
         CallOutcome::Complete(complete) => {

@@ -4,8 +4,8 @@ use std::collections::BTreeSet;
 use std::process::ExitCode;
 
 use aldgate_authority::{
-    Action, Authority, Column, Concern, Explanation, Item, PolicyFinding, Principal, PrincipalKind, Question,
-    Severity, Surveyed, ToolContract, implied,
+    Action, Authority, Column, Concern, Explanation, Item, PolicyFinding, PolicyRef, Principal,
+    PrincipalKind, Question, Severity, Surveyed, ToolContract, implied,
 };
 use aldgate_gateway::Reviewed;
 use serde_json::Value;
@@ -163,12 +163,38 @@ fn explain(loaded: &Loaded, tool: &str, name: &str, args: &str, json: bool) -> m
             client: &principal.client,
         })
         .with_implied(implied(&found.hints));
+    let unfit = unfit(&found.input_schema, &arguments)?;
     if json {
-        out::json(ruling.explanation())?;
+        let mut explained = serde_json::to_value(ruling.explanation()).unwrap_or_default();
+        if let Value::Object(members) = &mut explained {
+            members.insert("arguments_unfit".to_owned(), unfit.into());
+        }
+        out::json(&explained)?;
     } else {
         told(ruling.explanation())?;
+        for place in unfit {
+            out::line(format!("  unfit     {}", out::plain(&place)))?;
+        }
     }
     Ok(ExitCode::SUCCESS)
+}
+
+/// Where the arguments do not fit the pinned input schema: the gateway refuses such a call before it is ruled. The
+/// schema was found to be within the gateway's bounds when the configuration was reviewed.
+fn unfit(schema: &Value, arguments: &RawValue) -> miette::Result<Vec<String>> {
+    let broken = |what: String| CommandFault::usage(format!("the arguments cannot be compared: {what}"));
+    let validator = jsonschema::options()
+        .with_draft(jsonschema::Draft::Draft202012)
+        .build(schema)
+        .map_err(|fault| broken(fault.to_string()))?;
+    let arguments: Value =
+        serde_json::from_str(arguments.get()).map_err(|fault| broken(fault.to_string()))?;
+    let told = |fault: jsonschema::ValidationError<'_>| {
+        let place = fault.instance_path().to_string();
+        let place = if place.is_empty() { "the arguments".to_owned() } else { format!("`{place}`") };
+        format!("{place}: {fault}; the gateway refuses this call with AG-ARGUMENTS before it is ruled")
+    };
+    Ok(validator.iter_errors(&arguments).map(told).collect())
 }
 
 fn told(explanation: &Explanation) -> miette::Result<()> {
@@ -184,8 +210,18 @@ fn told(explanation: &Explanation) -> miette::Result<()> {
     if let Some(implied) = explanation.implied {
         out::line(format!("  implied   {} by the annotations alone; shown, never used", implied.as_str()))?;
     }
+    // A policy speaks for each action that it was asked about; it is one policy all the same.
+    let mut policies: Vec<(&PolicyRef, Vec<&str>)> = Vec::new();
     for policy in &explanation.policies {
-        out::line(format!("  policy    {} in {}", policy.id, policy.file))?;
+        match policies.iter_mut().find(|(known, _)| (&known.id, &known.file) == (&policy.id, &policy.file)) {
+            Some((_, actions)) => actions.push(policy.action),
+            None => policies.push((policy, vec![policy.action])),
+        }
+    }
+    for (policy, mut actions) in policies {
+        actions.dedup();
+        let (id, effect, actions) = (&policy.id, policy.effect, actions.join(", "));
+        out::line(format!("  policy    {id} ({effect} {actions}) in {}:{}", policy.file, policy.line))?;
     }
     for path in &explanation.unmapped {
         out::line(format!("  unseen    {path} cannot be seen by policies"))?;

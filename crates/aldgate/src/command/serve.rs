@@ -8,10 +8,10 @@ use aldgate_field_service::{Access, FieldService, Options};
 use aldgate_gateway::{Gateway, nodelay};
 use tokio::net::TcpListener;
 
-use super::configuration;
+use super::host_configuration;
 use super::policy::{findings, told_finding};
 use super::reload::{ConfigurationFile, at_hang_up};
-use crate::cli::{ConfigFile, FieldServiceArguments, Serve};
+use crate::cli::{FieldServiceArguments, HostFile, Serve};
 use crate::coded::WithCode as _;
 use crate::config::{Kind, Loaded, assemble, reviewed, warnings};
 use crate::fault::CommandFault;
@@ -44,13 +44,8 @@ pub(super) fn secret(variable: &str) -> miette::Result<String> {
     }
 }
 
-async fn gateway(file: &ConfigFile) -> miette::Result<()> {
-    let loaded = configuration(file)?;
-    if loaded.folder.is_none() {
-        let help = "write an `aldgate.toml` (see docs/configuration.md), or run `aldgate demo`";
-        let what = "there is no configuration to serve".to_owned();
-        return Err(CommandFault::Configuration { what, help }.into());
-    }
+async fn gateway(file: &HostFile) -> miette::Result<()> {
+    let loaded = host_configuration(file)?;
     let reviewed = reviewed(&loaded)?;
     for (tool, why) in &reviewed.held_back {
         note!("held back: {}: {}", out::plain(tool), out::plain(why));

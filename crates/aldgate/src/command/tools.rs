@@ -1,4 +1,4 @@
-//! `aldgate tools`: contracts, read live.
+//! `aldgate tools`: contracts as the gateway serves them.
 
 use std::process::ExitCode;
 
@@ -56,6 +56,8 @@ struct Contract {
     tool: ToolSummary,
     boundaries: Vec<String>,
     registry: Option<String>,
+    /// Why calls are refused now, where the principal may see that.
+    refused: Option<String>,
 }
 
 async fn find(name: &str, target: &AgentTarget, admin: &str) -> miette::Result<Contract> {
@@ -64,7 +66,7 @@ async fn find(name: &str, target: &AgentTarget, admin: &str) -> miette::Result<C
     if let Some(tool) = tools.into_iter().find(|tool| tool.name == name) {
         let registry = tool.contract.as_ref().and_then(|mark| mark.authority.clone());
         let boundaries = tool.contract.as_ref().map(|mark| mark.boundaries.clone()).unwrap_or_default();
-        return Ok(Contract { tool, boundaries, registry });
+        return Ok(Contract { tool, boundaries, registry, refused: None });
     }
     // What is prohibited is in nobody's list; an operator can look at it all the same.
     let asked = Admin::at(admin, target.token.clone()).get(&format!("/v1/tools/{}", segment(name)?)).await;
@@ -74,11 +76,13 @@ async fn find(name: &str, target: &AgentTarget, admin: &str) -> miette::Result<C
         .ok_or_else(|| CommandFault::Definition { name: name.to_owned() })?;
     let registry = tool.contract.as_ref().and_then(|mark| mark.authority.clone());
     let boundaries = tool.contract.as_ref().map(|mark| mark.boundaries.clone()).unwrap_or_default();
-    Ok(Contract { tool, boundaries, registry })
+    let refused = definition.pointer("/_meta/io.github.aldgate~1contract/refused");
+    let refused = refused.and_then(Value::as_str).map(str::to_owned);
+    Ok(Contract { tool, boundaries, registry, refused })
 }
 
 async fn show(name: &str, target: &AgentTarget, admin: &str) -> miette::Result<()> {
-    let Contract { tool, boundaries, registry } = find(name, target, admin).await?;
+    let Contract { tool, boundaries, registry, refused } = find(name, target, admin).await?;
     let hints = Hints {
         read_only: tool.hints.read_only,
         destructive: tool.hints.destructive,
@@ -90,6 +94,7 @@ async fn show(name: &str, target: &AgentTarget, admin: &str) -> miette::Result<(
     if target.json {
         return out::json(&json!({
             "tool": tool, "implied": implied, "registry": registry, "host_disagrees": disagrees, "boundaries": boundaries,
+            "refused_now": refused,
         }));
     }
     out::line(format!(
@@ -128,6 +133,10 @@ async fn show(name: &str, target: &AgentTarget, admin: &str) -> miette::Result<(
     }
     if let Some(digest) = tool.contract.as_ref().and_then(|mark| mark.digest.as_ref()) {
         out::line(format!("\npinned contract {}", out::plain(digest)))?;
+    }
+    if let Some(refused) = refused {
+        out::line(format!("refused now     AG-CONTRACT-CHANGED: {}", out::plain(&refused)))?;
+        out::line("                `aldgate contracts verify` shows what the server serves instead")?;
     }
     Ok(())
 }

@@ -28,6 +28,24 @@ pub(crate) fn markdown() -> String {
     page
 }
 
+/// What a key takes that a message calls missing, where it takes the same in every table that must have it.
+pub(super) fn missing(message: &str) -> Option<String> {
+    let key = message.strip_prefix("missing field `")?.strip_suffix('`')?;
+    let root = schema();
+    let tables = root.get("$defs").and_then(Value::as_object)?.values();
+    let required = tables.filter(|table| {
+        let keys = table.get("required").and_then(Value::as_array);
+        keys.is_some_and(|keys| keys.iter().any(|one| one == key))
+    });
+    let takes = |table: &Value| {
+        let member = table.get("properties")?.get(key)?;
+        Some(format!("`{key}` ({}): {}", kind(target(member, &root), &root), text(member)))
+    };
+    let mut told: Vec<String> = required.filter_map(takes).collect();
+    told.dedup();
+    if told.len() == 1 { told.pop() } else { None }
+}
+
 fn section(page: &mut String, table: &str, schema: &Value, root: &Value, waiting: &mut Vec<(String, Value)>) {
     let Some(properties) = schema.get("properties").and_then(Value::as_object) else { return };
     if !table.is_empty() {

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use miette::{Diagnostic, NamedSource, SourceSpan};
 use serde::Deserialize as _;
 
-use super::{Config, check_keys, schema};
+use super::{Config, check_keys, docs, schema};
 
 /// The configuration of the demonstration, and the files that it names.
 pub(crate) mod demo {
@@ -45,6 +45,8 @@ pub(crate) enum ConfigFault {
     #[diagnostic(code("AG-CONFIG-VALUE"))]
     Value {
         message: String,
+        #[help]
+        help: Option<String>,
         #[source_code]
         text: Arc<NamedSource<String>>,
         #[label("here")]
@@ -83,6 +85,7 @@ pub(crate) fn parse(name: &str, text: &str) -> Result<Config, ConfigFault> {
     let source = || Arc::new(NamedSource::new(name, text.to_owned()));
     let fault = |fault: &toml::de::Error| ConfigFault::Value {
         message: fault.message().to_owned(),
+        help: docs::missing(fault.message()),
         text: source(),
         span: fault.span().map(SourceSpan::from),
     };

@@ -9,5 +9,8 @@ mod demo;
 mod dev;
 mod durable;
 mod failures;
+mod host;
 mod running;
+mod terminal;
 mod upstream;
+mod usage;

@@ -11,7 +11,8 @@ use super::Caller;
 use super::fault::AdminFault;
 use crate::gate::Gate;
 
-/// The pinned definition of one tool, with what the host says of it in `_meta`.
+/// The pinned definition of one tool, with what the host says of it in `_meta`, there also why its calls are refused
+/// where the live contract is another one.
 pub(super) async fn show(
     State(gate): State<Arc<Gate>>,
     caller: Caller,
@@ -27,7 +28,13 @@ pub(super) async fn show(
             format!("there is no tool `{shown}`; `/v1/status` says what is held back"),
         )
     })?;
-    serde_json::from_str(tool.listing.get()).map(Json).map_err(|_| {
+    let mut definition: Value = serde_json::from_str(tool.listing.get()).map_err(|_| {
         AdminFault::new(500, "AG-INTERNAL", format!("the definition of `{shown}` cannot be read"))
-    })
+    })?;
+    if let Some(change) = tool.change()
+        && let Some(Value::Object(mark)) = definition.pointer_mut("/_meta/io.github.aldgate~1contract")
+    {
+        mark.insert("refused".to_owned(), change.into());
+    }
+    Ok(Json(definition))
 }

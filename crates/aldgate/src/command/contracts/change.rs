@@ -31,13 +31,14 @@ pub(super) fn changes(pinned: &str, live: &str, fields: &[String]) -> Vec<Change
     for field in fields {
         let at = format!("/{}", segment(field));
         let (before, after) = (pinned.get(field), live.get(field));
-        let value = |raw: &Box<RawValue>| serde_json::from_str::<Value>(raw.get()).unwrap_or_default();
+        let value = |raw: &RawValue| serde_json::from_str::<Value>(raw.get()).unwrap_or_default();
         let count = found.len();
-        walk(&at, before.map(value).as_ref(), after.map(value).as_ref(), &mut found);
+        let (old, new) = (before.map(|raw| value(raw)), after.map(|raw| value(raw)));
+        walk(&at, old.as_ref(), new.as_ref(), &mut found);
         if found.len() == count {
             // Numbers that no type of this program tells apart: the texts do.
-            let text = |raw: &Box<RawValue>| Value::from(raw.get());
-            found.push(Change { at, pinned: before.map(text), live: after.map(text) });
+            let text = |raw: &RawValue| Value::from(raw.get());
+            found.push(Change { at, pinned: before.map(|raw| text(raw)), live: after.map(|raw| text(raw)) });
         }
     }
     found

@@ -12,12 +12,12 @@ use super::change::{self, changes};
 use super::{ContractsFault, chosen, read_lock, shown_item};
 use crate::cli::PinArguments;
 use crate::coded::WithCode as _;
-use crate::command::configuration;
+use crate::command::host_configuration;
 use crate::fault::{CommandFault, counted};
 use crate::out;
 
 pub(super) async fn run(arguments: &PinArguments) -> miette::Result<ExitCode> {
-    let loaded = configuration(&arguments.file)?;
+    let loaded = host_configuration(&arguments.file)?;
     let mut told = Vec::new();
     let mut anew = false;
     for (settings, path) in chosen(&loaded, arguments.upstream.as_deref())? {

@@ -9,14 +9,14 @@ use serde_json::{Value, json};
 
 use super::change::{self, changes};
 use super::{ContractsFault, chosen, read_lock, shown_item};
-use crate::cli::ConfigFile;
+use crate::cli::HostFile;
 use crate::coded::WithCode as _;
-use crate::command::configuration;
+use crate::command::host_configuration;
 use crate::fault::CommandFault;
 use crate::out;
 
-pub(super) async fn run(only: Option<&str>, file: &ConfigFile, json: bool) -> miette::Result<ExitCode> {
-    let loaded = configuration(file)?;
+pub(super) async fn run(only: Option<&str>, file: &HostFile, json: bool) -> miette::Result<ExitCode> {
+    let loaded = host_configuration(file)?;
     let mut all = Vec::new();
     let mut differs = false;
     for (settings, path) in chosen(&loaded, only)? {

@@ -1,0 +1,184 @@
+//! A configured gateway in front of a server that changes.
+
+use std::io::{BufRead as _, BufReader};
+use std::path::PathBuf;
+use std::process::{Child, ChildStderr, Output, Stdio};
+use std::time::Duration;
+
+use serde_json::Value;
+
+use crate::running::{aldgate, json_of};
+use crate::upstream::{Upstream, tool};
+
+/// `aldgate serve gateway` with two principals, ended when it is dropped.
+struct Host {
+    child: Child,
+    _said: BufReader<ChildStderr>,
+    folder: tempfile::TempDir,
+    url: String,
+    admin: String,
+    agent: String,
+    approver: String,
+}
+
+const POLICIES: &str = r#"
+@id("agents-call")
+permit (principal is Service in Role::"agent", action in [Action::"call", Action::"call_unattended"], resource is Tool);
+@id("approvers-look")
+permit (principal is Person in Role::"approver", action in [Action::"audit", Action::"operate"], resource is Gateway);
+"#;
+
+/// A token and the entry that knows its hash.
+fn principal(arguments: &[&str]) -> (String, String) {
+    let output = aldgate().args(["token", "new"]).args(arguments).output().expect("the binary runs");
+    assert!(output.status.success(), "{output:?}");
+    let entry = String::from_utf8(output.stderr).expect("UTF-8");
+    (String::from_utf8(output.stdout).expect("UTF-8").trim().to_owned(), entry)
+}
+
+impl Host {
+    fn start(upstream: &Upstream, prefix: &str, tools: &[&str]) -> Self {
+        let folder = tempfile::tempdir().expect("a folder");
+        let (agent, first) = principal(&["agent", "--role", "agent"]);
+        let (approver, second) =
+            principal(&["ann", "--kind", "person", "--role", "approver", "--display-name", "Ann \"A\" B"]);
+        let mut config = format!(
+            "[gateway]\nlisten = \"127.0.0.1:0\"\n[admin]\nlisten = \"127.0.0.1:0\"\n[policy]\nfiles = [\"p.cedar\"]\n{first}\n{second}\n\
+             [upstreams.a]\nkind = \"http\"\nurl = \"{}\"\nlock = \"a.json\"\nprefix = \"{prefix}\"\nverify_every = \"1s\"\n",
+            upstream.url
+        );
+        for tool in tools {
+            let entry = "authority = \"automatic\"\nlabels = []\nread_only = true\n";
+            config.push_str(&format!("[registry.\"a/{tool}\"]\n{entry}"));
+        }
+        std::fs::write(folder.path().join("aldgate.toml"), config).expect("written");
+        std::fs::write(folder.path().join("p.cedar"), POLICIES).expect("written");
+        let run = |arguments: [&str; 2]| {
+            let output = aldgate().current_dir(&folder).args(arguments).output().expect("the binary runs");
+            assert!(output.status.success(), "{output:?}");
+        };
+        run(["contracts", "pin"]);
+        run(["config", "check"]);
+        let mut child = aldgate()
+            .current_dir(&folder)
+            .args(["serve", "gateway"])
+            .stderr(Stdio::piped())
+            .spawn()
+            .expect("the binary starts");
+        let mut said = BufReader::new(child.stderr.take().expect("its messages"));
+        let mut address = |before: &str| {
+            loop {
+                let mut line = String::new();
+                assert_ne!(said.read_line(&mut line).expect("a line"), 0, "it ended before it served");
+                if let Some(found) = line.trim().strip_prefix(before) {
+                    return found.trim().to_owned();
+                }
+            }
+        };
+        let (url, admin) = (address("agents:"), address("admin:"));
+        Self { child, _said: said, folder, url, admin, agent, approver }
+    }
+
+    fn lock(&self) -> PathBuf {
+        self.folder.path().join("a.json")
+    }
+
+    fn run_as(&self, token: &str, arguments: &[&str]) -> Output {
+        let mut command = aldgate();
+        command.current_dir(&self.folder).args(arguments);
+        command.env("ALDGATE_URL", &self.url).env("ALDGATE_ADMIN_URL", &self.admin);
+        command.env("ALDGATE_TOKEN", token).output().expect("the binary runs")
+    }
+
+    /// Runs as the operator until what it prints as JSON is as it should be.
+    fn until(&self, arguments: &[&str], good: impl Fn(&Value) -> bool) -> Value {
+        for _ in 0..600 {
+            let output = self.run_as(&self.approver, arguments);
+            let found = json_of(&output);
+            if good(&found) {
+                return found;
+            }
+            std::thread::sleep(Duration::from_millis(50));
+        }
+        panic!("{arguments:?} never said what was waited for");
+    }
+}
+
+impl Drop for Host {
+    fn drop(&mut self) {
+        // A process that has ended already cannot be killed; that is fine.
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+fn text(output: &Output) -> String {
+    String::from_utf8_lossy(&[&output.stdout[..], &output.stderr[..]].concat()).into_owned()
+}
+
+#[test]
+fn a_changed_tool_is_shown_as_refused_until_it_is_reviewed_pinned_and_reloaded() {
+    let upstream = Upstream::start(&[tool("look", "Looks."), tool("overlook", "Overlooks.")]);
+    let host = Host::start(&upstream, "x_", &["look", "overlook"]);
+    let show = ["tools", "show", "x_look", "--json"];
+    let before = json_of(&host.run_as(&host.agent, &show));
+    assert_eq!(before["refused_now"], Value::Null);
+
+    upstream.serve(&[tool("look", "Looks, and more."), tool("overlook", "Overlooks.")]);
+    let refused = host.until(&show, |found| !found["refused_now"].is_null());
+    assert_eq!(refused["refused_now"], "changed: description");
+    // The contract is the pinned one all the same, and another tool is not blamed.
+    assert_eq!(refused["tool"]["description"], "Looks.");
+    let other = json_of(&host.run_as(&host.approver, &["tools", "show", "x_overlook", "--json"]));
+    assert_eq!(other["refused_now"], Value::Null);
+    let shown = text(&host.run_as(&host.approver, &["tools", "show", "x_look"]));
+    assert!(shown.contains("AG-CONTRACT-CHANGED: changed: description"), "{shown}");
+    let call = text(&host.run_as(&host.agent, &["call", "x_look"]));
+    assert!(call.contains("AG-CONTRACT-CHANGED"), "{call}");
+
+    let verified = host.run_as(&host.approver, &["contracts", "verify"]);
+    assert_eq!(verified.status.code(), Some(1));
+    assert!(text(&verified).contains("+ \"Looks, and more.\""), "{}", text(&verified));
+    let pinned = text(&host.run_as(&host.approver, &["contracts", "pin"]));
+    assert!(pinned.contains("version 1 -> 2") && pinned.contains("`aldgate reload`"), "{pinned}");
+    assert!(std::fs::read_to_string(host.lock()).expect("a lock").contains("Looks, and more."));
+    let reloaded = host.run_as(&host.approver, &["reload"]);
+    assert!(reloaded.status.success(), "{}", text(&reloaded));
+    host.until(&show, |found| found["tool"]["description"] == "Looks, and more.");
+    let call = host.run_as(&host.agent, &["call", "x_look"]);
+    assert!(call.status.success(), "{}", text(&call));
+}
+
+#[test]
+fn evidence_is_found_by_the_name_of_the_tool_alone() {
+    let upstream = Upstream::start(&[tool("look", "Looks."), tool("overlook", "Overlooks.")]);
+    let host = Host::start(&upstream, "", &["look", "overlook"]);
+    for tool in ["look", "overlook", "look", "look"] {
+        assert!(host.run_as(&host.agent, &["call", tool]).status.success());
+    }
+    let rows = |arguments: &[&str]| {
+        let listed = [&["audit", "list", "--json"], arguments].concat();
+        json_of(&host.run_as(&host.approver, &listed))["rows"].as_array().expect("rows").clone()
+    };
+    let bare = rows(&["--tool", "look", "--kind", "outcome"]);
+    assert_eq!(bare, rows(&["--tool", "a/look", "--kind", "outcome"]));
+    assert_eq!(bare.len(), 3);
+    assert_eq!(rows(&["--tool", "look", "--kind", "outcome", "--limit", "2"]), bare[1..]);
+    assert_eq!(rows(&["--tool", "nothing"]), Vec::<Value>::new());
+}
+
+#[test]
+fn the_apis_own_code_is_the_code_of_the_error() {
+    let upstream = Upstream::start(&[tool("look", "Looks.")]);
+    let host = Host::start(&upstream, "", &["look"]);
+    for (token, arguments, code, hint) in [
+        ("agt_wrong", ["status"].as_slice(), "AG-IDENTITY", true),
+        (&host.agent, &["status"], "AG-ADMIN-FORBIDDEN", true),
+        (&host.approver, &["approvals", "show", "ap_none"], "AG-ADMIN-APPROVAL", false),
+        (&host.approver, &["audit", "show", "c_none"], "AG-ADMIN-CALL", false),
+    ] {
+        let said = text(&host.run_as(token, arguments));
+        assert_eq!(said.lines().next().map(str::trim), Some(code), "{said}");
+        assert_eq!(said.contains("--token"), hint, "{said}");
+    }
+}
