@@ -7,7 +7,7 @@ at the end of a line for its rest.
 
 The shell has the program on its PATH and a demonstration on free ports beside it, already decided by `--approve` and
 serving. It knows ALDGATE_URL, ALDGATE_ADMIN_URL, and as AGENT and APPROVER the tokens that the demonstration shows. It
-works in an empty folder. What the blocks leave running is ended with the shell's process group.
+works in an empty folder, which is its home too. What the blocks leave running is ended with the shell's process group.
 """
 
 import argparse
@@ -153,6 +153,8 @@ def main() -> int:
             output = Path(folder) / "output"
             work = Path(folder) / "work"
             work.mkdir()
+            # What the blocks make at home is made, and removed, here.
+            known["HOME"] = str(work)
             with output.open("w") as sink:
                 shell = subprocess.Popen(
                     ["bash", "-c", script(found, arguments.document.name)],
@@ -170,7 +172,7 @@ def main() -> int:
             if arguments.show or status != 0:
                 print(printed)
             if status != 0:
-                for left in sorted(work.glob("*.log")):
+                for left in sorted(work.rglob("*.log")):
                     print(f"{left.name}:\n{left.read_text(errors='replace')}")
                 print(f"the blocks of {arguments.document} failed: exit code {status}", file=sys.stderr)
                 return 1

@@ -6,6 +6,7 @@ use serde_json::Value;
 
 use crate::admin::Admin;
 use crate::cli::AdminTarget;
+use crate::fault::counted;
 use crate::out;
 
 pub(super) async fn run(target: &AdminTarget) -> miette::Result<ExitCode> {
@@ -19,11 +20,15 @@ pub(super) async fn run(target: &AdminTarget) -> miette::Result<ExitCode> {
         Some(Value::Number(number)) => number.to_string(),
         _ => "-".to_owned(),
     };
+    let number = |key: &str| {
+        let number = found.get(key).and_then(Value::as_u64).unwrap_or_default();
+        usize::try_from(number).unwrap_or(usize::MAX)
+    };
     out::line(format!(
-        "aldgate {}, MCP {}, {} tools",
+        "aldgate {}, MCP {}, {}",
         word(&found, "version"),
         word(&found, "revision"),
-        word(&found, "tools")
+        counted(number("tools"), "tool"),
     ))?;
     for upstream in found.get("upstreams").and_then(Value::as_array).into_iter().flatten() {
         let compared = word(upstream, "compared_at");
