@@ -4,6 +4,7 @@ mod asker;
 mod events;
 mod ledger;
 mod probe;
+mod program;
 mod stage;
 
 use std::io::IsTerminal as _;

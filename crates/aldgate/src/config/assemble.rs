@@ -1,105 +1,28 @@
 //! From the configuration to the values that the gateway takes.
 
+mod fault;
+
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
-use aldgate_approval::{SealFault, SealKey};
-use aldgate_authority::{PolicyFault, PolicySet, Registry, overlaps};
-use aldgate_contract::{Lock, LockFault};
+use aldgate_approval::SealKey;
+use aldgate_authority::{PolicySet, Registry, overlaps};
+use aldgate_contract::Lock;
 use aldgate_field_service::{FieldService, ServerName};
 use aldgate_gateway::settings::{
     ApprovalTimes, Bounds, Doors, MayAsk, Pins, Settings, Transport, UpstreamSettings,
 };
-use aldgate_gateway::{Configured, Parts, Reviewed, StartFault, review};
-use aldgate_identity::{TokenTable, TokensFault};
-use aldgate_store::{Store, StoreFault};
+use aldgate_gateway::{Configured, Parts, Reviewed, review};
+use aldgate_identity::TokenTable;
+use aldgate_store::Store;
+
+pub(crate) use fault::AssembleFault;
 
 use super::load::demo;
 use super::types::{Asking, Span};
 use super::{Kind, Loaded, UpstreamSection};
-
-/// Why a configuration cannot be used.
-#[derive(Debug, thiserror::Error, miette::Diagnostic)]
-pub(crate) enum AssembleFault {
-    #[error("the file `{path}` cannot be read", path = .path.display())]
-    #[diagnostic(code("AG-CONFIG-FILE"))]
-    File {
-        path: PathBuf,
-        #[source]
-        source: std::io::Error,
-    },
-    #[error("upstream `{upstream}` has no lock `{path}`", path = .path.display())]
-    #[diagnostic(
-        code("AG-CONFIG-LOCK"),
-        help("`aldgate contracts pin {upstream}` writes it from what the server lists now; review the file")
-    )]
-    NoLock { upstream: String, path: PathBuf },
-    #[error("the lock of upstream `{upstream}` cannot be used")]
-    #[diagnostic(
-        code("AG-CONFIG-LOCK"),
-        help(
-            "restore the file from version control, or write it anew with `aldgate contracts pin {upstream} --force`, \
-             which forgets its history, and review it"
-        )
-    )]
-    Lock {
-        upstream: String,
-        #[source]
-        source: Box<LockFault>,
-    },
-    #[error(
-        "the lock of upstream `{upstream}` was pinned from `{pinned}`, but the upstream is `{configured}`"
-    )]
-    #[diagnostic(
-        code("AG-CONFIG-LOCK"),
-        help("pin it anew with `aldgate contracts pin {upstream}` and review the change")
-    )]
-    Endpoint { upstream: String, pinned: String, configured: String },
-    #[error("upstream `{upstream}`: {what}")]
-    #[diagnostic(code("AG-CONFIG-UPSTREAM"))]
-    Upstream { upstream: String, what: String },
-    #[error("the policies cannot be used")]
-    #[diagnostic(code("AG-CONFIG-POLICY"))]
-    Policy(#[source] Box<PolicyFault>),
-    #[error("the principals cannot be used")]
-    #[diagnostic(code("AG-CONFIG-PRINCIPALS"))]
-    Principals(#[from] TokensFault),
-    #[error("{what}")]
-    #[diagnostic(code("AG-CONFIG-VALUE"))]
-    Value { what: String },
-    #[error("the environment variable `{name}` is not set; `{setting}` names it")]
-    #[diagnostic(code("AG-CONFIG-ENV"))]
-    Environment { name: String, setting: String },
-    #[error("the sealing key cannot be used")]
-    #[diagnostic(code("AG-CONFIG-SEAL"))]
-    Seal(#[from] SealFault),
-    #[error("the sealing key `{path}` cannot be used; `gateway.state_dir` names its folder", path = .path.display())]
-    #[diagnostic(code("AG-CONFIG-SEAL"))]
-    SealFile {
-        path: PathBuf,
-        #[source]
-        source: std::io::Error,
-    },
-    #[error("the gateway's parts do not fit together")]
-    #[diagnostic(code("AG-CONFIG-PARTS"))]
-    Parts(#[from] StartFault),
-    #[error("the folder `{path}` cannot be made; `gateway.state_dir` names it", path = .path.display())]
-    #[diagnostic(code("AG-CONFIG-FILE"))]
-    StateDir {
-        path: PathBuf,
-        #[source]
-        source: std::io::Error,
-    },
-    #[error("the store in `{path}` cannot be opened; `gateway.state_dir` names the folder", path = .path.display())]
-    #[diagnostic(code("AG-STORE"))]
-    Store {
-        path: PathBuf,
-        #[source]
-        source: Box<StoreFault>,
-    },
-}
 
 /// Everything to start a gateway with, and where it listens.
 pub(crate) struct Assembled {

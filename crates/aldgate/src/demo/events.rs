@@ -9,6 +9,7 @@ use serde_json::{Value, json};
 use tokio::sync::broadcast;
 
 use super::ledger::Facts;
+use super::program;
 use super::stage::Stage;
 use crate::command::agent::short;
 use crate::out;
@@ -303,7 +304,7 @@ impl Screen {
                  {aldgate} tools list\n    {aldgate} call get_ticket --args '{{\"ticket_id\": \"SR-20031\"}}'\n\n\
                  As the person who decides, audits and operates:\n    export ALDGATE_ADMIN_URL={admin} ALDGATE_TOKEN={approver}\n    \
                  {aldgate} approvals list\n    {aldgate} audit list\n    {aldgate} status",
-                aldgate = program(),
+                aldgate = program::typed(),
                 url = stage.url(),
                 admin = stage.admin(),
                 agent = stage.agent_token(),
@@ -312,19 +313,6 @@ impl Screen {
         });
         self.fault()
     }
-}
-
-/// What to type for this program: its name where that finds it, else its path.
-fn program() -> String {
-    let Ok(this) = std::env::current_exe().and_then(|path| path.canonicalize()) else {
-        return "aldgate".to_owned();
-    };
-    let path = std::env::var_os("PATH").unwrap_or_default();
-    let first = std::env::split_paths(&path).map(|folder| folder.join("aldgate")).find(|file| file.is_file());
-    if first.and_then(|file| file.canonicalize().ok()).is_some_and(|file| file == this) {
-        return "aldgate".to_owned();
-    }
-    out::plain(&this.display().to_string())
 }
 
 /// The tool's name without its upstream.

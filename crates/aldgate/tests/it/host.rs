@@ -1,7 +1,7 @@
 //! A configured gateway in front of a server that changes.
 
 use std::io::{BufRead as _, BufReader};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStderr, Output, Stdio};
 use std::time::Duration;
 
@@ -36,6 +36,28 @@ fn principal(arguments: &[&str]) -> (String, String) {
     (String::from_utf8(output.stdout).expect("UTF-8").trim().to_owned(), entry)
 }
 
+/// Starts the gateway of a folder and waits until it serves.
+fn serve(folder: &Path) -> (Child, BufReader<ChildStderr>, String, String) {
+    let mut child = aldgate()
+        .current_dir(folder)
+        .args(["serve", "gateway"])
+        .stderr(Stdio::piped())
+        .spawn()
+        .expect("the binary starts");
+    let mut said = BufReader::new(child.stderr.take().expect("its messages"));
+    let mut address = |before: &str| {
+        loop {
+            let mut line = String::new();
+            assert_ne!(said.read_line(&mut line).expect("a line"), 0, "it ended before it served");
+            if let Some(found) = line.trim().strip_prefix(before) {
+                return found.trim().to_owned();
+            }
+        }
+    };
+    let (url, admin) = (address("agents:"), address("admin:"));
+    (child, said, url, admin)
+}
+
 impl Host {
     fn start(upstream: &Upstream, prefix: &str, tools: &[&str]) -> Self {
         let folder = tempfile::tempdir().expect("a folder");
@@ -59,24 +81,16 @@ impl Host {
         };
         run(["contracts", "pin"]);
         run(["config", "check"]);
-        let mut child = aldgate()
-            .current_dir(&folder)
-            .args(["serve", "gateway"])
-            .stderr(Stdio::piped())
-            .spawn()
-            .expect("the binary starts");
-        let mut said = BufReader::new(child.stderr.take().expect("its messages"));
-        let mut address = |before: &str| {
-            loop {
-                let mut line = String::new();
-                assert_ne!(said.read_line(&mut line).expect("a line"), 0, "it ended before it served");
-                if let Some(found) = line.trim().strip_prefix(before) {
-                    return found.trim().to_owned();
-                }
-            }
-        };
-        let (url, admin) = (address("agents:"), address("admin:"));
+        let (child, said, url, admin) = serve(folder.path());
         Self { child, _said: said, folder, url, admin, agent, approver }
+    }
+
+    /// The same anew, for a configuration that was changed.
+    fn again(mut self) -> Self {
+        self.child.kill().expect("killed");
+        self.child.wait().expect("it ends");
+        (self.child, self._said, self.url, self.admin) = serve(self.folder.path());
+        self
     }
 
     fn lock(&self) -> PathBuf {
@@ -110,6 +124,11 @@ impl Drop for Host {
         let _ = self.child.kill();
         let _ = self.child.wait();
     }
+}
+
+fn text_of_failure(output: &Output) -> String {
+    assert!(!output.status.success(), "{output:?}");
+    text(output)
 }
 
 fn text(output: &Output) -> String {
@@ -165,6 +184,19 @@ fn evidence_is_found_by_the_name_of_the_tool_alone() {
     assert_eq!(bare.len(), 3);
     assert_eq!(rows(&["--tool", "look", "--kind", "outcome", "--limit", "2"]), bare[1..]);
     assert_eq!(rows(&["--tool", "nothing"]), Vec::<Value>::new());
+}
+
+#[test]
+fn a_call_that_is_too_large_is_told_at_once() {
+    let upstream = Upstream::start(&[tool("look", "Looks.")]);
+    let host = Host::start(&upstream, "", &["look"]);
+    let config = host.folder.path().join("aldgate.toml");
+    let text = std::fs::read_to_string(&config).expect("a configuration");
+    std::fs::write(&config, format!("{text}\n[limits]\nbody_bytes = 2048\n")).expect("written");
+    let host = host.again();
+    let arguments = format!(r#"{{"text": "{}"}}"#, "x".repeat(100_000));
+    let said = text_of_failure(&host.run_as(&host.agent, &["call", "look", "--args", &arguments]));
+    assert!(said.contains("AG-HEAD-SIZE") && said.contains("2048"), "{said}");
 }
 
 #[test]

@@ -1,0 +1,89 @@
+use std::path::PathBuf;
+
+use aldgate_approval::SealFault;
+use aldgate_authority::PolicyFault;
+use aldgate_contract::LockFault;
+use aldgate_gateway::StartFault;
+use aldgate_identity::TokensFault;
+use aldgate_store::StoreFault;
+
+/// Why a configuration cannot be used.
+#[derive(Debug, thiserror::Error, miette::Diagnostic)]
+pub(crate) enum AssembleFault {
+    #[error("the file `{path}` cannot be read", path = .path.display())]
+    #[diagnostic(code("AG-CONFIG-FILE"))]
+    File {
+        path: PathBuf,
+        #[source]
+        source: std::io::Error,
+    },
+    #[error("upstream `{upstream}` has no lock `{path}`", path = .path.display())]
+    #[diagnostic(
+        code("AG-CONFIG-LOCK"),
+        help("`aldgate contracts pin {upstream}` writes it from what the server lists now; review the file")
+    )]
+    NoLock { upstream: String, path: PathBuf },
+    #[error("the lock of upstream `{upstream}` cannot be used")]
+    #[diagnostic(
+        code("AG-CONFIG-LOCK"),
+        help(
+            "restore the file from version control, or write it anew with `aldgate contracts pin {upstream} --force`, \
+             which forgets its history, and review it"
+        )
+    )]
+    Lock {
+        upstream: String,
+        #[source]
+        source: Box<LockFault>,
+    },
+    #[error(
+        "the lock of upstream `{upstream}` was pinned from `{pinned}`, but the upstream is `{configured}`"
+    )]
+    #[diagnostic(
+        code("AG-CONFIG-LOCK"),
+        help("pin it anew with `aldgate contracts pin {upstream}` and review the change")
+    )]
+    Endpoint { upstream: String, pinned: String, configured: String },
+    #[error("upstream `{upstream}`: {what}")]
+    #[diagnostic(code("AG-CONFIG-UPSTREAM"))]
+    Upstream { upstream: String, what: String },
+    #[error("the policies cannot be used")]
+    #[diagnostic(code("AG-CONFIG-POLICY"))]
+    Policy(#[source] Box<PolicyFault>),
+    #[error("the principals cannot be used")]
+    #[diagnostic(code("AG-CONFIG-PRINCIPALS"))]
+    Principals(#[from] TokensFault),
+    #[error("{what}")]
+    #[diagnostic(code("AG-CONFIG-VALUE"))]
+    Value { what: String },
+    #[error("the environment variable `{name}` is not set; `{setting}` names it")]
+    #[diagnostic(code("AG-CONFIG-ENV"))]
+    Environment { name: String, setting: String },
+    #[error("the sealing key cannot be used")]
+    #[diagnostic(code("AG-CONFIG-SEAL"))]
+    Seal(#[from] SealFault),
+    #[error("the sealing key `{path}` cannot be used; `gateway.state_dir` names its folder", path = .path.display())]
+    #[diagnostic(code("AG-CONFIG-SEAL"))]
+    SealFile {
+        path: PathBuf,
+        #[source]
+        source: std::io::Error,
+    },
+    #[error("the gateway's parts do not fit together")]
+    #[diagnostic(code("AG-CONFIG-PARTS"))]
+    Parts(#[from] StartFault),
+    #[error("the folder `{path}` cannot be made; `gateway.state_dir` names it", path = .path.display())]
+    #[diagnostic(code("AG-CONFIG-FILE"))]
+    StateDir {
+        path: PathBuf,
+        #[source]
+        source: std::io::Error,
+    },
+    #[error("the store in `{path}` cannot be opened; `gateway.state_dir` names the folder", path = .path.display())]
+    #[diagnostic(code("AG-STORE"))]
+    Store {
+        path: PathBuf,
+        #[source]
+        source: Box<StoreFault>,
+    },
+}
