@@ -23,8 +23,6 @@ pub enum Kind {
     ApprovalAsked,
     /// A person decided.
     ApprovalDecided,
-    /// An upstream's live list was compared with its lock.
-    Drift,
 }
 
 impl Kind {
@@ -38,7 +36,6 @@ impl Kind {
             Self::Refusal => "refusal",
             Self::ApprovalAsked => "approval_asked",
             Self::ApprovalDecided => "approval_decided",
-            Self::Drift => "drift",
         }
     }
 }

@@ -23,7 +23,7 @@ use crate::settings::MayAsk;
 use crate::upstream::Upstream;
 
 pub(crate) use listing::Answer;
-pub(crate) use resolve::{Call, Progress, Resolved, resolve};
+pub(crate) use resolve::{Call, Progress, Resolved, checked_responses, resolve};
 pub(crate) use schema::{Validator, is_flat_form};
 pub(crate) use tool::Tool;
 pub use tool::ToolFault;
@@ -58,10 +58,18 @@ pub enum CatalogFault {
     Tool(#[from] ToolFault),
 }
 
+/// What an upstream may ask the client for.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Asking {
+    pub(crate) kinds: Vec<MayAsk>,
+    /// Origins that a URL may lead to.
+    pub(crate) origins: Vec<String>,
+}
+
 /// An upstream, what it may ask, and how its live contracts stand against the lock.
 pub(crate) struct Source {
     pub(crate) upstream: Upstream,
-    pub(crate) may_ask: Vec<MayAsk>,
+    pub(crate) asking: Asking,
     pub(crate) lock: Lock,
     pub(crate) standing: ArcSwap<Standing>,
     pub(crate) verifying: tokio::sync::Mutex<()>,
@@ -73,7 +81,7 @@ pub(crate) struct Source {
 impl Source {
     pub(crate) fn new(
         upstream: Upstream,
-        may_ask: Vec<MayAsk>,
+        asking: Asking,
         lock: Lock,
         standing: Standing,
         verify_every: std::time::Duration,
@@ -83,7 +91,7 @@ impl Source {
         let places = Arc::new(Semaphore::new(at_once));
         Self {
             upstream,
-            may_ask,
+            asking,
             lock,
             standing,
             verifying: tokio::sync::Mutex::new(()),

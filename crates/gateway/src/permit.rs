@@ -35,6 +35,8 @@ pub(crate) struct Spent {
     pub(crate) digest: String,
     pub(crate) upstream_state: Option<String>,
     pub(crate) responses: Option<Box<RawValue>>,
+    /// Answers that came with the first request, to questions that may yet be asked.
+    pub(crate) early: Option<Box<RawValue>>,
     /// The approval that was redeemed for this call, in this round or an earlier one.
     pub(crate) approval: Option<String>,
     /// The decision that it rests on, where one was redeemed in this round.
@@ -98,6 +100,7 @@ impl Permit {
 
     /// The same without what the person did not see: headers and `_meta` members that are only passed on.
     fn exactly(mut self) -> Self {
+        self.spent.early = None;
         self.spent.passed.clear();
         self.spent.meta.other.clear();
         self
@@ -105,6 +108,10 @@ impl Permit {
 
     fn of(ruled: Ruled, place: OwnedSemaphorePermit) -> Self {
         let call = *ruled.call;
+        let early = match call.progress {
+            Progress::Fresh => call.request.params.input_responses,
+            Progress::Waiting { .. } | Progress::Round { .. } => None,
+        };
         let (upstream_state, responses, approval) = match call.progress {
             Progress::Round { upstream_state, responses, approval } => (upstream_state, responses, approval),
             Progress::Fresh | Progress::Waiting { .. } => (None, None, None),
@@ -116,6 +123,7 @@ impl Permit {
             digest: call.arguments,
             upstream_state,
             responses,
+            early,
             approval,
             decision: None,
             meta: call.request.meta,

@@ -3,7 +3,7 @@
 use aldgate_authority::{Authorizer, AuthorizerFault, PolicySet, Registry, ToolContract};
 use serde_json::Value;
 
-use crate::catalog::{Catalog, Source, Standing};
+use crate::catalog::{Asking, Catalog, Source, Standing};
 use crate::gateway::StartFault;
 use crate::settings::{Pins, UpstreamSettings};
 use crate::upstream::Upstream;
@@ -51,7 +51,14 @@ pub fn review(
         let upstream = Upstream::new(&one.name, one.transport, None)
             .map_err(|source| StartFault::Upstream { name: one.name.clone(), source })?;
         sources.push((
-            Source::new(upstream, one.may_ask, lock, Standing::default(), one.verify_every, 1),
+            Source::new(
+                upstream,
+                Asking { kinds: one.may_ask, origins: one.ask_origins },
+                lock,
+                Standing::default(),
+                one.verify_every,
+                1,
+            ),
             one.prefix,
         ));
     }

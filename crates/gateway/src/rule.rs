@@ -19,7 +19,8 @@ pub(crate) async fn decide(gate: &Gate, trail: &mut Trail, call: Box<Call>) -> R
         trail.principal.as_ref().ok_or_else(|| Refusal::host("AG-INTERNAL", "nobody was identified"))?;
     let responses = match &call.progress {
         Progress::Round { responses, .. } => responses.as_deref(),
-        Progress::Fresh | Progress::Waiting { .. } => None,
+        Progress::Fresh => call.request.params.input_responses.as_deref(),
+        Progress::Waiting { .. } => None,
     };
     let ruling = trail.snapshot.authorizer.rule(&Question {
         principal,

@@ -86,6 +86,12 @@ pub enum Transport {
 pub enum MayAsk {
     /// Elicitation by form.
     Form,
+    /// Elicitation by URL, to the origins in [`UpstreamSettings::ask_origins`] alone.
+    Url,
+    /// A message from the client's model.
+    Sampling,
+    /// The client's root folders.
+    Roots,
 }
 
 /// Which contracts an upstream is held to.
@@ -112,6 +118,8 @@ pub struct UpstreamSettings {
     pub pins: Pins,
     /// What it may ask the client for.
     pub may_ask: Vec<MayAsk>,
+    /// Origins that a URL may lead to that it asks to have opened, such as `https://login.example.com`.
+    pub ask_origins: Vec<String>,
     /// How often its live list is compared with the lock, 1 s to 5 min.
     pub verify_every: Duration,
 }

@@ -8,7 +8,7 @@ use aldgate_identity::Authenticator;
 use async_trait::async_trait;
 use tokio::task::AbortHandle;
 
-use crate::catalog::{Catalog, Source, Standing, keep_verifying, live_list};
+use crate::catalog::{Asking, Catalog, Source, Standing, keep_verifying, live_list};
 use crate::clock;
 use crate::gateway::StartFault;
 use crate::review::authorizer;
@@ -103,7 +103,7 @@ async fn source(one: UpstreamSettings, settings: &Settings) -> Result<Source, St
     };
     Ok(Source::new(
         upstream,
-        one.may_ask,
+        Asking { kinds: one.may_ask, origins: one.ask_origins },
         lock,
         standing,
         one.verify_every,

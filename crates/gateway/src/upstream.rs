@@ -25,7 +25,6 @@ pub use dispatch::Outcome;
 pub(crate) use exchange::Wire;
 pub use exchange::{ExchangeFault, TransportFault};
 pub(crate) use fetched::Fetched;
-pub(crate) use notices::level;
 
 /// One upstream server.
 pub(crate) struct Upstream {

@@ -75,6 +75,16 @@ async fn update(
     Ok(done.rows_affected() == 1)
 }
 
+/// Nobody needs the arguments of a call that will not be made.
+async fn forget_arguments(connection: &mut SqliteConnection, record: &Record) -> Result<(), StoreFault> {
+    sqlx::query("UPDATE approvals SET arguments = NULL WHERE id = ?")
+        .bind(record.id.as_str())
+        .execute(connection)
+        .await
+        .doing("forget arguments")?;
+    Ok(())
+}
+
 async fn find_open(
     connection: &mut SqliteConnection,
     binding: &Binding,
@@ -126,7 +136,9 @@ impl Store {
                 return Ok(AskOutcome::Open(open));
             }
             let from = open.state;
-            update(&mut transaction, &Record { state: RecordState::Expired, ..open }, from).await?;
+            let expired = Record { state: RecordState::Expired, ..open };
+            update(&mut transaction, &expired, from).await?;
+            forget_arguments(&mut transaction, &expired).await?;
         }
         let pending: i64 = sqlx::query_scalar(
             "SELECT count(*) FROM approvals WHERE tenant = ? AND caller = ? AND state = 'pending' AND expires_at > ?",
@@ -236,6 +248,9 @@ impl Store {
             .ok_or_else(|| StoreFault::NoApproval { id: seen.id.to_string() })?;
         let decided = current.decide(decision, redeem_within_ms)?;
         update(&mut transaction, &decided, RecordState::Pending).await?;
+        if decided.state == RecordState::Denied {
+            forget_arguments(&mut transaction, &decided).await?;
+        }
         insert(&mut transaction, &[row]).await?;
         transaction.commit().await.doing("commit a decision")?;
         Ok(decided)

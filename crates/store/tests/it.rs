@@ -116,6 +116,8 @@ async fn one_binding_has_one_open_approval() {
     assert_ne!(next.id, first.id);
     let (old, _) = store.approval("main", first.id.as_str()).await.unwrap();
     assert_eq!(old.state, RecordState::Expired);
+    let (_, arguments) = store.approval("main", first.id.as_str()).await.unwrap();
+    assert!(arguments.is_empty(), "the arguments of a call that ran out are kept");
 }
 
 #[tokio::test]
@@ -124,6 +126,8 @@ async fn a_denial_holds_against_another_client_and_another_policy() {
     let store = Store::open(folder.path()).await.unwrap();
     let pending = asked(ask(&store, 1, "sha256:a", 10).await);
     decide(&store, &pending, Verdict::Deny, 20).await.unwrap();
+    let (_, arguments) = store.approval("main", pending.id.as_str()).await.unwrap();
+    assert!(arguments.is_empty(), "the arguments of a denied call are kept");
     let mut other = binding("sha256:a");
     other.caller.client = "another".into();
     other.policy = "sha256:q".into();

@@ -50,7 +50,8 @@ pub(super) async fn run(arguments: DevArguments) -> miette::Result<ExitCode> {
         transport: Transport::Http(url),
         bearer,
         pins: Pins::FirstUse,
-        may_ask: vec![MayAsk::Form],
+        may_ask: vec![MayAsk::Form, MayAsk::Sampling, MayAsk::Roots],
+        ask_origins: Vec::new(),
         verify_every: Duration::from_secs(10),
     };
     let parts = Parts {

@@ -278,7 +278,8 @@ pub(crate) fn upstream_settings(
         transport,
         bearer,
         pins: Pins::FirstUse,
-        may_ask: section.may_ask.iter().map(|Asking::Form| MayAsk::Form).collect(),
+        may_ask: section.may_ask.iter().map(|kind| may_ask(*kind)).collect(),
+        ask_origins: section.ask_origins.clone(),
         verify_every: lasting(
             &format!("upstreams.{name}.verify_every"),
             section.verify_every,
@@ -286,6 +287,15 @@ pub(crate) fn upstream_settings(
             VERIFY_AT_LEAST,
         )?,
     })
+}
+
+fn may_ask(kind: Asking) -> MayAsk {
+    match kind {
+        Asking::Form => MayAsk::Form,
+        Asking::Url => MayAsk::Url,
+        Asking::Sampling => MayAsk::Sampling,
+        Asking::Roots => MayAsk::Roots,
+    }
 }
 
 fn environment(name: &str, setting: &str) -> Result<String, AssembleFault> {

@@ -186,6 +186,12 @@ pub(crate) enum Kind {
 pub(crate) enum Asking {
     /// Elicitation by form.
     Form,
+    /// Elicitation by URL, to `ask_origins` alone.
+    Url,
+    /// A message from the client's model.
+    Sampling,
+    /// The client's root folders.
+    Roots,
 }
 
 /// One server behind the gateway.
@@ -208,6 +214,9 @@ pub(crate) struct UpstreamSection {
     /// What this upstream may ask the caller's client for. Nothing, unless it stands here.
     #[serde(default)]
     pub(crate) may_ask: Vec<Asking>,
+    /// Origins that a URL may lead to that this upstream asks to have opened, such as `https://login.example.com`.
+    #[serde(default)]
+    pub(crate) ask_origins: Vec<String>,
     /// How often its live contracts are compared with the lock, `1s` to `5m`.
     #[serde(default = "every_minute")]
     pub(crate) verify_every: Span,

@@ -256,7 +256,7 @@ impl Screen {
                     || Some(format!("   approval  {state} by {}, recorded", row.principal.name)),
                 );
             }
-            Kind::Answer | Kind::Drift => {
+            Kind::Answer => {
                 self.emit(&json!({"event": "answer", "method": row.method, "call": call}), || None);
             }
         }

@@ -125,7 +125,8 @@ async fn take(
     });
     row.detail = (!decision.note.is_empty()).then(|| decision.note.clone());
     let opened = approve::opened_arguments(gate, &sealed);
-    if opened.is_none() && decision.verdict == Verdict::Approve {
+    let pending = record.state_at(decision.at) == RecordState::Pending;
+    if opened.is_none() && pending && decision.verdict == Verdict::Approve {
         let message = "the arguments cannot be opened, the sealing key was changed; nobody can see what would be \
              approved. Deny it, or let it run out";
         return Err(AdminFault::new(409, "AG-ADMIN-BLIND", message));

@@ -25,7 +25,7 @@ pub(super) fn discover() -> Answer {
     let result = json!({
         "resultType": "complete",
         "supportedVersions": VERSIONS,
-        "capabilities": {"tools": {}},
+        "capabilities": {"tools": {}, "logging": {}},
         "instructions": "Tools behind Aldgate: the host rules on every call. A result with \
              `_meta[\"io.github.aldgate/refusal\"]` was refused by the host; code AG-APPROVAL-PENDING means that a person \
              must decide first and the same call can be repeated afterwards.",

@@ -18,7 +18,6 @@ use crate::clock;
 use crate::gate::Gate;
 use crate::refusal::Refusal;
 use crate::trail::Trail;
-use crate::upstream::level;
 
 /// `Mcp-Param-*` headers that are passed on though the contract does not name them: how many, and how many bytes.
 const PASSED_PARAMS: (usize, usize) = (32, 8 << 10);
@@ -84,12 +83,6 @@ pub(crate) fn resolve(
             return Ok(Resolved::Host(listing::tools(&trail.snapshot, &principal)));
         }
         _ => {}
-    }
-    if let Some(word) = request.meta.log_level.as_deref().filter(|word| level(word).is_none()) {
-        let shown: String = word.chars().filter(|letter| !letter.is_control()).take(32).collect();
-        return Err(Refusal::params(format!(
-            "`{shown}` is not a log level; expected `debug` to `emergency`"
-        )));
     }
     let name = request.params.name.as_deref().unwrap_or_default();
     let Some(tool) = trail.snapshot.catalog.tools.get(name).cloned() else {
@@ -172,7 +165,7 @@ fn progress(
 }
 
 /// The answers to what was asked, and to nothing else, valid under the schemas that were asked with.
-fn checked_responses(
+pub(crate) fn checked_responses(
     asked: &BTreeMap<String, Option<Box<RawValue>>>,
     responses: Option<&RawValue>,
 ) -> Result<Option<Box<RawValue>>, Refusal> {

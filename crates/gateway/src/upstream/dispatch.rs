@@ -74,7 +74,7 @@ impl Gate {
         *sent = true;
         let result = match first {
             Answer::Result(view) if view.kind == ResultKind::InputRequired => {
-                match answer::own_answer(spent, &view) {
+                match answer::own_answer(spent, &view).or_else(|| relay::early_answer(spent, &view)) {
                     Some(responses) => {
                         let state = view.request_state.as_deref();
                         self.send(trail, spent, Some((responses?.as_ref(), state)), &client).await?
@@ -115,7 +115,7 @@ impl Gate {
             Some((responses, state)) => (Some(responses), state),
             None => (spent.responses.as_deref(), spent.upstream_state.as_deref()),
         };
-        let capabilities = raw(relay::capabilities(spent))?;
+        let capabilities = raw(&relay::capabilities(spent).to_string())?;
         let info = client_info()?;
         let traceparent = trail.trace.as_deref().and_then(next_hop);
         let theirs = spent.meta.progress_token.as_deref();

@@ -7,8 +7,10 @@ use aldgate_wire::code;
 use serde_json::Value;
 use serde_json::value::RawValue;
 
+use super::relay;
 use crate::permit::Spent;
 use crate::refusal::Refusal;
+use crate::settings::MayAsk;
 
 /// Characters of an upstream's message that are passed on.
 const MESSAGE: usize = 2000;
@@ -62,9 +64,9 @@ fn is_about_the_request(number: i64) -> bool {
 
 /// Whether the client declared a capability that the gateway did not declare on.
 fn asked_in_vain(spent: &Spent) -> bool {
-    let declared = &spent.meta.capabilities;
-    let withheld_form = declared.elicitation_form && !super::relay::declares_form(spent);
-    withheld_form || declared.elicitation_url || declared.sampling || declared.roots || declared.tasks
+    let kinds = [MayAsk::Form, MayAsk::Url, MayAsk::Sampling, MayAsk::Roots];
+    let withheld = |kind| relay::of_client(spent, kind) && !relay::declares(spent, kind);
+    kinds.into_iter().any(withheld) || spent.meta.capabilities.tasks
 }
 
 /// The code that leaves, and whether it is another one than came: a code of the reserved range leaves only where the

@@ -14,7 +14,7 @@ const MESSAGE: &str = "notifications/message";
 const LEVELS: [&str; 8] = ["debug", "info", "notice", "warning", "error", "critical", "alert", "emergency"];
 
 /// The rank of a level; `None` for a word that is none.
-pub(crate) fn level(word: &str) -> Option<usize> {
+fn level(word: &str) -> Option<usize> {
     LEVELS.iter().position(|known| *known == word)
 }
 

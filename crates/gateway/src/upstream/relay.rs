@@ -3,13 +3,14 @@
 use std::collections::BTreeMap;
 
 use aldgate_approval::{Purpose, RequestState};
-use aldgate_wire::elicitation::{self, InputKind};
+use aldgate_wire::elicitation::{self, InputKind, InputRequest};
 use aldgate_wire::response::ResultView;
 use indexmap::IndexMap;
+use serde_json::json;
 use serde_json::value::{RawValue, to_raw_value};
 
 use super::dispatch::Fault;
-use crate::catalog::is_flat_form;
+use crate::catalog::{checked_responses, is_flat_form};
 use crate::clock;
 use crate::gate::Gate;
 use crate::permit::Spent;
@@ -28,49 +29,135 @@ type Members = IndexMap<String, Box<RawValue>>;
 
 /// The capabilities that are declared to the upstream: what the client declared, the host allows and the gateway can
 /// relay, and the form that the gateway answers by itself.
-pub(super) fn capabilities(spent: &Spent) -> &'static str {
-    if declares_form(spent) { r#"{"elicitation":{"form":{}}}"# } else { "{}" }
+pub(super) fn capabilities(spent: &Spent) -> serde_json::Value {
+    let mut declared = serde_json::Map::new();
+    let mut elicitation = serde_json::Map::new();
+    if declares(spent, MayAsk::Form) || answers_by_itself(spent) {
+        elicitation.insert("form".to_owned(), json!({}));
+    }
+    if declares(spent, MayAsk::Url) {
+        elicitation.insert("url".to_owned(), json!({}));
+    }
+    if !elicitation.is_empty() {
+        declared.insert("elicitation".to_owned(), elicitation.into());
+    }
+    if declares(spent, MayAsk::Sampling) {
+        let tools = spent.meta.capabilities.sampling_tools;
+        declared.insert("sampling".to_owned(), if tools { json!({"tools": {}}) } else { json!({}) });
+    }
+    if declares(spent, MayAsk::Roots) {
+        declared.insert("roots".to_owned(), json!({}));
+    }
+    declared.into()
 }
 
-/// Whether elicitation by form is declared to the upstream.
-pub(super) fn declares_form(spent: &Spent) -> bool {
-    let relayed =
-        spent.meta.capabilities.elicitation_form && spent.tool.source.may_ask.contains(&MayAsk::Form);
-    let own = spent.decision.is_some() && spent.tool.entry.answer.is_some();
-    relayed || own
+/// Whether a kind of input is declared to the upstream because it can be relayed: the client declared it, and the host
+/// allows it.
+pub(super) fn declares(spent: &Spent, kind: MayAsk) -> bool {
+    spent.tool.source.asking.kinds.contains(&kind) && of_client(spent, kind)
+}
+
+/// Whether the client declared a kind of input on this request.
+pub(super) fn of_client(spent: &Spent, kind: MayAsk) -> bool {
+    let declared = &spent.meta.capabilities;
+    match kind {
+        MayAsk::Form => declared.elicitation_form,
+        MayAsk::Url => declared.elicitation_url,
+        MayAsk::Sampling => declared.sampling,
+        MayAsk::Roots => declared.roots,
+    }
+}
+
+fn answers_by_itself(spent: &Spent) -> bool {
+    spent.decision.is_some() && spent.tool.entry.answer.is_some()
+}
+
+/// Checks that the upstream may ask for this, and that this client can be asked.
+fn may_ask(spent: &Spent, kind: MayAsk, what: &str) -> Result<(), Fault> {
+    let allowed = spent.tool.source.asking.kinds.contains(&kind);
+    if allowed && of_client(spent, kind) {
+        return Ok(());
+    }
+    let why = if allowed { "the client did not declare it" } else { "`may_ask` does not allow it" };
+    Err(Fault::MayNotAsk(format!("it asks for {what}, but {why}")))
+}
+
+/// Checks one request for input, and gives it as the client gets it, with the schema that its answer is held to.
+fn relayed(spent: &Spent, request: &InputRequest) -> Result<(Box<RawValue>, Option<Box<RawValue>>), Fault> {
+    let upstream = spent.tool.source.upstream.name();
+    match &request.kind {
+        InputKind::ElicitForm { message, requested_schema } => {
+            may_ask(spent, MayAsk::Form, "a form")?;
+            if !is_flat_form(requested_schema) {
+                return Err(Fault::MayNotAsk("it asks with a form that is not flat".to_owned()));
+            }
+            let named = with_message(&request.raw, &format!("[{upstream}] {message}")).map_err(Fault::Own)?;
+            Ok((named, Some(requested_schema.clone())))
+        }
+        InputKind::ElicitUrl { message, url } => {
+            may_ask(spent, MayAsk::Url, "a URL to be opened")?;
+            let origin = origin_of(url).filter(|origin| spent.tool.source.asking.origins.contains(origin));
+            if origin.is_none() {
+                let what = "it asks for a URL to be opened whose origin `ask_origins` does not list";
+                return Err(Fault::MayNotAsk(what.to_owned()));
+            }
+            let named = with_message(&request.raw, &format!("[{upstream}] {message}")).map_err(Fault::Own)?;
+            Ok((named, None))
+        }
+        InputKind::Sampling => {
+            may_ask(spent, MayAsk::Sampling, "a message of the client's model")?;
+            Ok((request.raw.clone(), None))
+        }
+        InputKind::Roots => {
+            may_ask(spent, MayAsk::Roots, "the client's roots")?;
+            Ok((request.raw.clone(), None))
+        }
+    }
+}
+
+/// The answer to what the upstream asks, where the client sent it along with its first request: all of it, to questions
+/// that the upstream may ask, and valid under the schemas that it asks with.
+pub(super) fn early_answer(spent: &Spent, view: &ResultView) -> Option<Result<Box<RawValue>, Fault>> {
+    let early = spent.early.as_deref()?;
+    let requests = elicitation::requests(view.input_requests.as_deref()?).ok()?;
+    if requests.is_empty() || requests.len() > MAX_ASKED {
+        return None;
+    }
+    let mut asked = BTreeMap::new();
+    for (key, request) in requests {
+        asked.insert(key, relayed(spent, &request).ok()?.1);
+    }
+    let answers = checked_responses(&asked, Some(early)).ok()??;
+    let given: Members = serde_json::from_str(answers.get()).ok()?;
+    (given.len() == asked.len()).then_some(Ok(answers))
+}
+
+/// Scheme, host and port of an `https:` or `http:` URL that names no user (RFC 6454).
+fn origin_of(url: &str) -> Option<String> {
+    let url: http::Uri = url.parse().ok()?;
+    let scheme = url.scheme_str().filter(|scheme| ["https", "http"].contains(scheme))?;
+    let authority = url.authority()?.as_str();
+    (!authority.contains('@')).then(|| format!("{scheme}://{}", authority.to_ascii_lowercase()))
 }
 
 /// The upstream's request for input as the client gets it: the messages say who asks, and the state is sealed together
 /// with the call that it belongs to.
 pub(super) fn asked(gate: &Gate, trail: &Trail, spent: &Spent, view: &ResultView) -> Result<Vec<u8>, Fault> {
-    let upstream = spent.tool.source.upstream.name();
     let round = trail.round + 1;
     if round > MAX_ROUNDS {
         return Err(Fault::MayNotAsk(format!("it asks for more than {MAX_ROUNDS} rounds of input")));
     }
     let mut schemas = BTreeMap::new();
-    let mut relayed = Members::new();
+    let mut requests_for_client = Members::new();
     if let Some(raw) = &view.input_requests {
         let requests = elicitation::requests(raw)?;
         if requests.len() > MAX_ASKED {
             return Err(Fault::MayNotAsk(format!("it asks for more than {MAX_ASKED} inputs at once")));
         }
         for (key, request) in requests {
-            let InputKind::ElicitForm { message, requested_schema } = &request.kind else {
-                return Err(Fault::MayNotAsk("it asks for a kind of input that is not relayed".to_owned()));
-            };
-            let allowed = spent.tool.source.may_ask.contains(&MayAsk::Form);
-            if !allowed || !spent.meta.capabilities.elicitation_form {
-                let why =
-                    if allowed { "the client did not declare forms" } else { "`may_ask` does not allow it" };
-                return Err(Fault::MayNotAsk(format!("it asks for a form, but {why}")));
-            }
-            if !is_flat_form(requested_schema) {
-                return Err(Fault::MayNotAsk("it asks with a form that is not flat".to_owned()));
-            }
-            let named = format!("[{upstream}] {message}");
-            relayed.insert(key.clone(), with_message(&request.raw, &named).map_err(Fault::Own)?);
-            schemas.insert(key, Some(requested_schema.clone()));
+            let (named, schema) = relayed(spent, &request)?;
+            requests_for_client.insert(key.clone(), named);
+            schemas.insert(key, schema);
         }
     }
     let state = sealed(gate, trail, spent, view, round, schemas)?;
@@ -79,8 +166,8 @@ pub(super) fn asked(gate: &Gate, trail: &Trail, spent: &Spent, view: &ResultView
         value.map(|value| members.insert(key.to_owned(), value)).map_err(Fault::Own)
     };
     put("resultType", to_raw_value("input_required"))?;
-    if !relayed.is_empty() {
-        put("inputRequests", to_raw_value(&relayed))?;
+    if !requests_for_client.is_empty() {
+        put("inputRequests", to_raw_value(&requests_for_client))?;
     }
     put("requestState", to_raw_value(&state))?;
     let mut meta = reply::own_meta();

@@ -207,7 +207,7 @@ async fn ends(what: &str, change: impl Fn(&mut Config), declares: bool, asks: Va
 
 #[tokio::test]
 async fn what_the_client_did_not_declare_is_not_asked() {
-    ends("not declared", relaying, false, question(), "the client did not declare forms").await;
+    ends("not declared", relaying, false, question(), "the client did not declare it").await;
 }
 
 #[tokio::test]
@@ -216,17 +216,113 @@ async fn what_the_host_does_not_allow_is_not_asked() {
 }
 
 #[tokio::test]
-async fn only_forms_are_relayed() {
-    let page = json!({"a": {"method": "elicitation/create", "params": {"mode": "url", "message": "m", "url": "https://example.com"}}});
-    let sampling =
-        json!({"a": {"method": "sampling/createMessage", "params": {"messages": [], "maxTokens": 1}}});
-    let roots = json!({"a": {"method": "roots/list", "params": {}}});
-    for asks in [page, sampling, roots] {
-        ends("another kind", relaying, true, asks, "a kind of input that is not relayed").await;
+async fn no_more_is_relayed_than_the_host_allows() {
+    for asks in [page("https://example.com/a"), sampling(), roots()] {
+        ends("another kind", relaying, true, asks, "`may_ask` does not allow it").await;
     }
     let seventeen: serde_json::Map<_, _> =
         (0..17).map(|number| (format!("q{number}"), question()["size"].clone())).collect();
     ends("too many", relaying, true, seventeen.into(), "more than 16 inputs at once").await;
+}
+
+fn page(url: &str) -> Value {
+    json!({"a": {"method": "elicitation/create", "params": {"mode": "url", "message": "Sign in", "url": url}}})
+}
+
+fn sampling() -> Value {
+    json!({"a": {"method": "sampling/createMessage", "params": {"messages": [], "maxTokens": 1}}})
+}
+
+fn roots() -> Value {
+    json!({"a": {"method": "roots/list", "params": {}}})
+}
+
+/// An upstream that may ask for everything, and a client that declares everything.
+fn open_to_all(config: &mut Config) {
+    config.up().may_ask = vec![MayAsk::Form, MayAsk::Url, MayAsk::Sampling, MayAsk::Roots];
+    config.up().ask_origins = vec!["https://login.example.com".to_owned()];
+}
+
+fn declaring_all(call: Call) -> Call {
+    call.declaring(json!({"elicitation": {"form": {}, "url": {}}, "sampling": {"tools": {}}, "roots": {}}))
+}
+
+#[tokio::test]
+async fn every_kind_of_input_is_relayed_where_both_sides_want_it() {
+    let world = World::start(open_to_all).await;
+    let answers = [
+        (page("https://login.example.com/x?y=1"), json!({"action": "accept"})),
+        (sampling(), json!({"role": "assistant", "content": {"type": "text", "text": "hi"}, "model": "m"})),
+        (roots(), json!({"roots": [{"uri": "file:///tmp"}]})),
+    ];
+    for (asks, said) in answers {
+        world.up.does("look", Behaviour::asking(asks.clone(), "looked"));
+        let look = declaring_all(Call::tool("look", r#"{"text":"t"}"#));
+        let asked = world.send(&look).await;
+        let relayed = &asked.result().unwrap()["inputRequests"]["a"];
+        assert_eq!(relayed["method"], asks["a"]["method"]);
+        if let Some(message) = relayed["params"]["message"].as_str() {
+            assert_eq!(message, "[up] Sign in");
+        }
+        let declared = world.up.calls("look").last().unwrap().params["_meta"]
+            ["io.modelcontextprotocol/clientCapabilities"]
+            .clone();
+        assert_eq!(
+            declared,
+            json!({"elicitation": {"form": {}, "url": {}}, "sampling": {"tools": {}}, "roots": {}})
+        );
+        let answered = world.send(&look.id("2").state(&state(&asked)).answering(json!({"a": said}))).await;
+        assert_eq!(text(&answered), "looked", "{}", answered.text());
+        assert_eq!(world.up.calls("look").last().unwrap().params["inputResponses"], json!({"a": said}));
+    }
+}
+
+#[tokio::test]
+async fn a_url_leads_to_a_listed_origin_or_nowhere() {
+    let world = World::start(open_to_all).await;
+    for url in [
+        "https://login.example.com.evil.example/",
+        "https://login.example.com@evil.example/",
+        "http://login.example.com/",
+        "https://login.example.com:8443/",
+        "javascript:alert(1)",
+        "file:///etc/passwd",
+        "//login.example.com/",
+    ] {
+        world.up.does("look", Behaviour::asking(page(url), "never"));
+        let reply = world.send(&declaring_all(Call::tool("look", r#"{"text":"t"}"#))).await;
+        assert_eq!(code(&reply), "AG-UPSTREAM-ASKS", "{url}: {}", reply.text());
+    }
+}
+
+#[tokio::test]
+async fn answers_that_come_with_the_first_request_are_used_if_they_are_asked_for_and_fit() {
+    let world = World::start(relaying).await;
+    let early = |answers: Value| note().answering(answers);
+    let fits = json!({"size": {"action": "accept", "content": {"size": 3}}});
+    world.up.does("note", Behaviour::asking(question(), "noted"));
+    let reply = world.send(&early(fits.clone())).await;
+    assert_eq!(text(&reply), "noted", "{}", reply.text());
+    let seen = world.up.calls("note");
+    assert_eq!(seen.len(), 2);
+    assert!(seen[0].params.get("inputResponses").is_none(), "answers to what was not asked yet");
+    assert_eq!(seen[1].params["inputResponses"], fits);
+    // What does not fit, or was not asked for, is asked for in the ordinary way.
+    for other in [
+        json!({"size": {"action": "accept", "content": {"size": "large"}}}),
+        json!({"colour": {"action": "accept", "content": {"size": 3}}}),
+    ] {
+        world.up.does("note", Behaviour::asking(question(), "noted"));
+        let asked = world.send(&early(other)).await;
+        assert!(!state(&asked).is_empty(), "{}", asked.text());
+    }
+    // Nobody approved answers that came along with what was approved.
+    world.up.does("order", Behaviour::asking(question(), "ordered"));
+    let order = Call::tool("order", r#"{"item":"bolts"}"#).with_forms().answering(fits);
+    let notice = world.send(&order).await;
+    world.decide(&approval(&notice), "approve").await;
+    let asked = world.send(&order.id("2").state(&state(&notice))).await;
+    assert!(asked.text().contains("[up] Which size?"), "{}", asked.text());
 }
 
 #[tokio::test]

@@ -60,6 +60,7 @@ pub(crate) fn settings_of(name: &str, prefix: &str, transport: Transport) -> Ups
         bearer: Some(UPSTREAM_TOKEN.to_owned()),
         pins: Pins::Locked(fake::lock(name)),
         may_ask: Vec::new(),
+        ask_origins: Vec::new(),
         verify_every: Duration::from_secs(300),
     }
 }
