@@ -43,7 +43,8 @@ pub(crate) fn router(gate: Arc<Gate>) -> Router {
 /// A healthy gateway answers `ok`.
 async fn healthz(State(gate): State<Arc<Gate>>) -> Response {
     match gate.store.ping().await {
-        Ok(()) => "ok\n".into_response(),
+        Ok(true) => "ok\n".into_response(),
+        Ok(false) => AdminFault::new(503, "AG-STORE", "the store did not take the last row").into_response(),
         Err(fault) => AdminFault::store(fault).into_response(),
     }
 }

@@ -51,10 +51,12 @@ pub(crate) fn stored(trail: &Trail, row: &Row) -> Result<NewRow, Refusal> {
 /// Records the intent of a call: on the disk, or queued where nothing changes.
 pub(crate) async fn intent(gate: &Gate, trail: &mut Trail, read_only: bool) -> Result<Intent, Refusal> {
     let row = intent_row(trail)?;
-    if read_only {
+    // While the store fails, a read is not sent either before its row is taken.
+    if read_only && !gate.store.is_failing() {
         trail.queued = Some(gate.recorder.queue(&row, Some(&trail.digests)).map_err(unwritten)?);
     } else {
-        gate.recorder.record(&row, Some(&trail.digests), Durability::Full).await.map_err(unwritten)?;
+        let durability = if read_only { Durability::Group } else { Durability::Full };
+        gate.recorder.record(&row, Some(&trail.digests), durability).await.map_err(unwritten)?;
     }
     trail.intended = true;
     Ok(Intent(()))

@@ -129,10 +129,14 @@ impl Store {
         let mut writer = self.writer(Durability::Full).await?;
         let mut transaction = writer.connection.begin_with("BEGIN IMMEDIATE").await.doing("begin")?;
         if let Some(denied) = find_denial(&mut transaction, &record.binding).await? {
+            transaction.rollback().await.doing("end")?;
+            writer.keep();
             return Ok(AskOutcome::Denied(denied));
         }
         if let Some(open) = find_open(&mut transaction, &record.binding).await? {
             if open.state_at(now) != RecordState::Expired {
+                transaction.rollback().await.doing("end")?;
+                writer.keep();
                 return Ok(AskOutcome::Open(open));
             }
             let from = open.state;
@@ -150,6 +154,8 @@ impl Store {
         .await
         .doing("count approvals")?;
         if pending >= i64::from(most_pending) {
+            transaction.rollback().await.doing("end")?;
+            writer.keep();
             return Ok(AskOutcome::TooMany);
         }
         sqlx::query(
@@ -171,6 +177,7 @@ impl Store {
         .doing("write an approval")?;
         insert(&mut transaction, &[row]).await?;
         transaction.commit().await.doing("commit an approval")?;
+        writer.keep();
         Ok(AskOutcome::Asked(record))
     }
 
@@ -253,6 +260,7 @@ impl Store {
         }
         insert(&mut transaction, &[row]).await?;
         transaction.commit().await.doing("commit a decision")?;
+        writer.keep();
         Ok(decided)
     }
 
@@ -297,6 +305,7 @@ impl Store {
             .doing("mark a round")?;
         insert(&mut transaction, &[intent]).await?;
         transaction.commit().await.doing("commit a redemption")?;
+        writer.keep();
         Ok(Redeemed { decision: redemption.decision().clone(), approval: redemption.id().to_string() })
     }
 }

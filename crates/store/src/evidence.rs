@@ -86,10 +86,16 @@ impl Store {
     /// # Errors
     /// Where the database refuses; then none of them is stored.
     pub async fn append(&self, rows: &[NewRow], durability: Durability) -> Result<(), StoreFault> {
+        self.noted(self.append_now(rows, durability).await)
+    }
+
+    async fn append_now(&self, rows: &[NewRow], durability: Durability) -> Result<(), StoreFault> {
         let mut writer = self.writer(durability).await?;
-        let mut transaction = writer.connection.begin().await.doing("begin")?;
+        let mut transaction = writer.connection.begin_with("BEGIN IMMEDIATE").await.doing("begin")?;
         insert(&mut transaction, rows).await?;
-        transaction.commit().await.doing("commit evidence")
+        transaction.commit().await.doing("commit evidence")?;
+        writer.keep();
+        Ok(())
     }
 
     /// Rows in the order in which they were appended.
@@ -137,8 +143,12 @@ impl Store {
     /// # Errors
     /// Where the round was dispatched before, or the database refuses.
     pub async fn spend_round(&self, call: &str, round: u32, intent: NewRow) -> Result<(), StoreFault> {
+        self.noted(self.spend_round_now(call, round, intent).await)
+    }
+
+    async fn spend_round_now(&self, call: &str, round: u32, intent: NewRow) -> Result<(), StoreFault> {
         let mut writer = self.writer(Durability::Full).await?;
-        let mut transaction = writer.connection.begin().await.doing("begin")?;
+        let mut transaction = writer.connection.begin_with("BEGIN IMMEDIATE").await.doing("begin")?;
         let done =
             sqlx::query("INSERT INTO rounds (call, round, at) VALUES (?, ?, ?) ON CONFLICT DO NOTHING")
                 .bind(call)
@@ -151,6 +161,8 @@ impl Store {
             return Err(StoreFault::RoundSpent { call: call.to_owned(), round });
         }
         insert(&mut transaction, &[intent]).await?;
-        transaction.commit().await.doing("commit a round")
+        transaction.commit().await.doing("commit a round")?;
+        writer.keep();
+        Ok(())
     }
 }

@@ -38,7 +38,9 @@ pub enum StoreFault {
         known: usize,
     },
     /// The database was made by another build under the same version.
-    #[error("the store was made by another build of this version and has another form; use that build, or a new `state_dir`")]
+    #[error(
+        "the store was made by another build of this version and has another form; use that build, or a new `state_dir`"
+    )]
     OtherForm,
     /// A row does not read back as what was written.
     #[error("the store holds a {what} that cannot be read; the file was changed by something else")]

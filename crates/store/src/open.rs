@@ -3,6 +3,7 @@
 use std::fs::File;
 use std::os::unix::fs::{DirBuilderExt as _, OpenOptionsExt as _};
 use std::path::Path;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use sqlx::sqlite::{SqliteConnectOptions, SqliteJournalMode, SqlitePoolOptions, SqliteSynchronous};
@@ -26,30 +27,26 @@ pub enum Durability {
 /// The store of one gateway.
 pub struct Store {
     pub(crate) readers: SqlitePool,
-    writer: Mutex<Writer>,
+    writer: Mutex<Option<(SqliteConnection, Durability)>>,
+    options: SqliteConnectOptions,
+    failing: AtomicBool,
     _lock: File,
 }
 
-pub(crate) struct Writer {
+/// The one connection that writes, for one transaction.
+///
+/// **Invariant:** a connection is used again only after a transaction that was committed ([`Lease::keep`]). One that
+/// failed, or that somebody gave up, is closed with its lease: nobody knows what is still open in it.
+pub(crate) struct Lease<'a> {
     pub(crate) connection: SqliteConnection,
-    /// `None` while it is being changed: whoever gave up meanwhile leaves it unknown, not wrong.
-    durability: Option<Durability>,
+    durability: Durability,
+    place: MutexGuard<'a, Option<(SqliteConnection, Durability)>>,
 }
 
-impl Writer {
-    /// Sets how the next commits reach the disk.
-    pub(crate) async fn set(&mut self, durability: Durability) -> Result<(), StoreFault> {
-        if self.durability.replace(durability) == Some(durability) {
-            return Ok(());
-        }
-        self.durability = None;
-        let pragma = match durability {
-            Durability::Full => "PRAGMA synchronous = FULL",
-            Durability::Group => "PRAGMA synchronous = NORMAL",
-        };
-        self.connection.execute(pragma).await.doing("set its durability")?;
-        self.durability = Some(durability);
-        Ok(())
+impl Lease<'_> {
+    /// Gives the connection back after its transaction was committed.
+    pub(crate) fn keep(mut self) {
+        *self.place = Some((self.connection, self.durability));
     }
 }
 
@@ -65,7 +62,9 @@ impl Store {
         // What is in it is for the gateway alone; SQLite gives its other files the rights of this one.
         let private = std::fs::OpenOptions::new().create(true).append(true).mode(0o600).open(&path);
         drop(private.map_err(fault)?);
-        let lock = File::create(folder.join("aldgate.lock")).map_err(fault)?;
+        let mut kept = File::options();
+        kept.write(true).create(true).truncate(false).mode(0o600);
+        let lock = kept.open(folder.join("aldgate.lock")).map_err(fault)?;
         match lock.try_lock() {
             Ok(()) => {}
             Err(std::fs::TryLockError::WouldBlock) => return Err(StoreFault::InUse { path }),
@@ -82,33 +81,65 @@ impl Store {
         migrate(&mut connection).await?;
         let readers = SqlitePoolOptions::new()
             .max_connections(4)
-            .connect_with(options.read_only(true))
+            .connect_with(options.clone().read_only(true))
             .await
             .doing("be opened for reading")?;
-        let writer = Mutex::new(Writer { connection, durability: Some(Durability::Full) });
-        Ok(Self { readers, writer, _lock: lock })
+        let writer = Mutex::new(Some((connection, Durability::Full)));
+        // A file that is gone is not made anew while the gateway runs: its rows would be gone with it.
+        let options = options.create_if_missing(false);
+        Ok(Self { readers, writer, options, failing: AtomicBool::new(false), _lock: lock })
     }
 
-    pub(crate) async fn writer(&self, durability: Durability) -> Result<MutexGuard<'_, Writer>, StoreFault> {
-        let mut writer = self.writer.lock().await;
-        writer.set(durability).await?;
-        Ok(writer)
+    /// The connection that writes, in this durability.
+    pub(crate) async fn writer(&self, durability: Durability) -> Result<Lease<'_>, StoreFault> {
+        let mut place = self.writer.lock().await;
+        // Taken out: who gives up in the middle takes it along.
+        let (mut connection, now) = match place.take() {
+            Some(kept) => kept,
+            None => {
+                let opened = SqliteConnection::connect_with(&self.options).await;
+                (opened.doing("be opened again")?, Durability::Full)
+            }
+        };
+        if now != durability {
+            let pragma = match durability {
+                Durability::Full => "PRAGMA synchronous = FULL",
+                Durability::Group => "PRAGMA synchronous = NORMAL",
+            };
+            connection.execute(pragma).await.doing("set its durability")?;
+        }
+        Ok(Lease { connection, durability, place })
     }
 
-    /// Whether the store answers.
+    /// Notes whether a write succeeded.
+    pub(crate) fn noted<T>(&self, written: Result<T, StoreFault>) -> Result<T, StoreFault> {
+        let failed = matches!(written, Err(StoreFault::Database { .. }));
+        self.failing.store(failed, Ordering::Relaxed);
+        written
+    }
+
+    /// Whether the last write failed.
+    #[must_use]
+    pub fn is_failing(&self) -> bool {
+        self.failing.load(Ordering::Relaxed)
+    }
+
+    /// Whether the store answers, and took the last row that was written.
     ///
     /// # Errors
-    /// Where it does not.
-    pub async fn ping(&self) -> Result<(), StoreFault> {
+    /// Where it does not answer.
+    pub async fn ping(&self) -> Result<bool, StoreFault> {
         self.readers.execute("SELECT 1").await.doing("answer")?;
-        Ok(())
+        Ok(!self.is_failing())
     }
 }
 
 async fn migrate(connection: &mut SqliteConnection) -> Result<(), StoreFault> {
     let known = MIGRATIONS.len();
-    let version: i64 =
-        sqlx::query_scalar("PRAGMA user_version").fetch_one(&mut *connection).await.doing("tell its version")?;
+    let version: i64 = sqlx::query_scalar("PRAGMA user_version")
+        .fetch_one(&mut *connection)
+        .await
+        .doing("tell its version")?;
     let done = usize::try_from(version).unwrap_or(usize::MAX);
     let pending = MIGRATIONS.get(done..).ok_or(StoreFault::LaterVersion { found: version, known })?;
     let mut digest = digest_of(MIGRATIONS.get(..done).unwrap_or_default());

@@ -275,3 +275,66 @@ async fn a_store_of_another_form_is_refused_at_the_start() {
         assert_eq!(matches!(refused, StoreFault::OtherForm), !later, "{refused}");
     }
 }
+
+/// Runs a statement on the store's file, past the store.
+async fn behind_its_back(folder: &std::path::Path, statement: &'static str) {
+    use sqlx::Connection as _;
+    let file = format!("sqlite:{}", folder.join("aldgate.sqlite").display());
+    let mut connection = sqlx::SqliteConnection::connect(&file).await.unwrap();
+    sqlx::raw_sql(statement).execute(&mut connection).await.unwrap();
+    connection.close().await.unwrap();
+}
+
+#[tokio::test]
+async fn a_transaction_that_the_database_ended_by_itself_is_not_taken_for_an_open_one() {
+    let folder = tempfile::tempdir().unwrap();
+    let store = Store::open(folder.path()).await.unwrap();
+    store.append(&[row("c_before", "intent")], Durability::Full).await.unwrap();
+    // As on a full disk, the database rolls the whole transaction back on its own.
+    behind_its_back(
+        folder.path(),
+        "CREATE TRIGGER full BEFORE INSERT ON evidence BEGIN SELECT RAISE(ROLLBACK, 'no room'); END",
+    )
+    .await;
+    for _ in 0..3 {
+        assert!(store.append(&[row("c_lost", "intent")], Durability::Full).await.is_err());
+        assert!(store.spend_round("c_lost", 1, row("c_lost", "intent")).await.is_err());
+        let record = Record::ask(
+            ApprovalId::from_random([1; 16]),
+            binding("sha256:a"),
+            CallId::from_random([9; 16]),
+            Timestamp(10),
+            100,
+        );
+        assert!(store.ask(record, b"", row("c_lost", "approval_asked"), Timestamp(10), 3).await.is_err());
+        assert!(store.is_failing());
+        assert!(!store.ping().await.unwrap());
+    }
+    behind_its_back(folder.path(), "DROP TRIGGER full").await;
+    store.append(&[row("c_after", "intent")], Durability::Group).await.unwrap();
+    assert!(store.ping().await.unwrap(), "the store does not recover");
+    store.spend_round("c_lost", 1, row("c_after", "intent")).await.unwrap();
+    asked(ask(&store, 2, "sha256:a", 20).await);
+    drop(store);
+    let store = Store::open(folder.path()).await.unwrap();
+    let filter = EvidenceFilter { tenant: "main".into(), limit: 9, ..Default::default() };
+    assert_eq!(store.evidence(&filter).await.unwrap().len(), 4, "rows that were committed are there");
+}
+
+#[tokio::test]
+async fn a_write_that_is_given_up_leaves_no_transaction_behind() {
+    let folder = tempfile::tempdir().unwrap();
+    let store = Store::open(folder.path()).await.unwrap();
+    for microseconds in 0..200 {
+        let write = [row("c_given_up", "intent")];
+        let write = store.append(&write, Durability::Full);
+        // Whether it came through before it was given up does not matter.
+        let _ = tokio::time::timeout(std::time::Duration::from_micros(microseconds * 5), write).await;
+    }
+    store.append(&[row("c_last", "intent")], Durability::Full).await.unwrap();
+    drop(store);
+    let store = Store::open(folder.path()).await.unwrap();
+    let filter =
+        EvidenceFilter { tenant: "main".into(), call: Some("c_last".into()), limit: 9, ..Default::default() };
+    assert_eq!(store.evidence(&filter).await.unwrap().len(), 1, "the last row is in nobody's transaction");
+}
