@@ -19,10 +19,13 @@ use std::process::ExitCode;
 use clap::Parser as _;
 use tracing_subscriber::EnvFilter;
 
+/// Bytes of stack of each worker: a value of the allowed depth is checked against the allowed chains of schemas on it.
+const STACK: usize = 16 << 20;
+
 fn main() -> ExitCode {
     let arguments = cli::Arguments::parse();
     start_log();
-    let runtime = match tokio::runtime::Builder::new_multi_thread().enable_all().build() {
+    let runtime = match tokio::runtime::Builder::new_multi_thread().thread_stack_size(STACK).enable_all().build() {
         Ok(runtime) => runtime,
         Err(fault) => {
             out::report(&fault::CommandFault::Machine(fault).into());

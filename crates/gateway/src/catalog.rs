@@ -24,7 +24,7 @@ use crate::upstream::Upstream;
 
 pub(crate) use listing::Answer;
 pub(crate) use resolve::{Call, Progress, Resolved, checked_responses, resolve};
-pub(crate) use schema::{Validator, is_flat_form};
+pub(crate) use schema::{Validator, form};
 pub(crate) use tool::Tool;
 pub use tool::ToolFault;
 pub use verify::{HostFetch, LiveFault};

@@ -52,9 +52,11 @@ pub(crate) fn check(doors: &Doors, bounds: &Bounds, request: Request<Body>) -> R
 /// Checks `Host` and `Origin` alone; the admin listener uses it too.
 pub(crate) fn doorway(doors: &Doors, parts: &Parts) -> Result<(), Refusal> {
     let authority = text(&parts.headers, &HOST).or_else(|| parts.uri.host()).unwrap_or_default();
-    let host = host_of(authority);
+    let host = host_of(authority).unwrap_or_default();
     let known = is_loopback(host) || doors.hosts.iter().any(|allowed| allowed.eq_ignore_ascii_case(host));
-    if parts.headers.get_all(HOST).iter().count() > 1 || !known {
+    // A request for an absolute URI names its host twice; both must be the same.
+    let named_otherwise = parts.uri.authority().is_some_and(|named| named.as_str() != authority);
+    if parts.headers.get_all(HOST).iter().count() > 1 || !known || named_otherwise {
         let message =
             format!("the host `{}` is not served here; add it to `hosts` if it should be", shown(authority));
         return Err(Refusal::http(403, "AG-HEAD-HOST", message));
@@ -100,12 +102,16 @@ fn accepts(values: &[&str], wanted: &str) -> bool {
     values.iter().flat_map(|value| value.split(',')).any(|range| is_media_type(range, wanted))
 }
 
-fn host_of(authority: &str) -> &str {
+/// The host of `host[:port]`; `None` for anything else, such as a user before it.
+fn host_of(authority: &str) -> Option<&str> {
     let end = match authority.strip_prefix('[') {
-        Some(rest) => rest.find(']').map(|at| at + 2),
-        None => authority.find(':'),
+        Some(rest) => rest.find(']')? + 2,
+        None => authority.find(':').unwrap_or(authority.len()),
     };
-    end.and_then(|end| authority.get(..end)).unwrap_or(authority)
+    let (host, port) = authority.split_at_checked(end)?;
+    let is_port = |port: &str| port.len() <= 5 && port.bytes().all(|byte| byte.is_ascii_digit());
+    let plain = !host.contains('@') && (port.is_empty() || port.strip_prefix(':').is_some_and(is_port));
+    plain.then_some(host)
 }
 
 fn is_loopback(host: &str) -> bool {

@@ -103,6 +103,7 @@ impl Permit {
         self.spent.early = None;
         self.spent.passed.clear();
         self.spent.meta.other.clear();
+        self.spent.meta.tracestate = None;
         self
     }
 

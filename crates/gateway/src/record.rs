@@ -175,5 +175,6 @@ fn describe(row: &mut Row, refusal: &Refusal) {
     };
     row.outcome = (row.kind == Kind::Outcome).then(|| outcome.to_owned());
     row.code = Some(refusal.code().to_owned());
-    row.detail = Some(refusal.to_string());
+    // What the guard says may quote the body; content is not kept.
+    row.detail = (!refusal.code().starts_with("AG-WIRE-")).then(|| refusal.to_string());
 }

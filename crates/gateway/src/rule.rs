@@ -7,6 +7,9 @@ use crate::gate::Gate;
 use crate::refusal::Refusal;
 use crate::trail::Trail;
 
+/// How long a call waits for the contracts of its upstream to be compared.
+const WAIT_FOR_COMPARISON: std::time::Duration = std::time::Duration::from_secs(10);
+
 /// A call and the ruling on it, made for exactly these values.
 pub(crate) struct Ruled {
     pub(crate) call: Box<Call>,
@@ -46,7 +49,8 @@ pub(crate) async fn decide(gate: &Gate, trail: &mut Trail, call: Box<Call>) -> R
 pub(crate) async fn contract_is_pinned(gate: &Gate, call: &Call) -> Result<(), Refusal> {
     let source = &call.tool.source;
     if !source.is_current() {
-        source.verify(&gate.settings.bounds).await;
+        // Whoever waits for a slow upstream here keeps a place: not for long.
+        let _ = tokio::time::timeout(WAIT_FOR_COMPARISON, source.verify(&gate.settings.bounds)).await;
     }
     let standing = source.standing.load();
     let upstream = source.upstream.name();

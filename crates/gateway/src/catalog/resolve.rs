@@ -13,7 +13,7 @@ use http::{HeaderMap, HeaderName, HeaderValue};
 use serde_json::Value;
 use serde_json::value::RawValue;
 
-use super::{Answer, Tool, Validator, listing};
+use super::{Answer, Tool, Validator, form, listing};
 use crate::clock;
 use crate::gate::Gate;
 use crate::refusal::Refusal;
@@ -188,9 +188,10 @@ fn check_form(key: &str, schema: &RawValue, answer: &elicitation::InputResponse)
     let shown: String = key.chars().filter(|letter| !letter.is_control()).take(64).collect();
     match (answer.action, &answer.content) {
         (Some(Action::Accept), Some(content)) => {
-            let validator = Validator::compile(schema).map_err(|fault| {
-                Refusal::state("the upstream asked with a schema that cannot be used").because(fault)
-            })?;
+            let unusable = || Refusal::state("the upstream asked with a schema that cannot be used");
+            let held = form(schema).and_then(|held| serde_json::value::to_raw_value(&held).ok());
+            let validator =
+                Validator::compile(&held.ok_or_else(unusable)?).map_err(|fault| unusable().because(fault))?;
             let value: Value = serde_json::from_str(content.get())
                 .map_err(|fault| Refusal::params("`inputResponses` cannot be read").because(fault))?;
             validator.check(&value).map_err(|places| {

@@ -15,6 +15,8 @@ use serde_json::value::RawValue;
 const MAX_BYTES: usize = 256 << 10;
 /// Schemas that one value may have to be checked against; chained references multiply.
 const MAX_EXPANSION: u64 = 4096;
+/// How many schemas deep one value may be checked: a chain of references is a chain of calls.
+const MAX_CHAIN: usize = 24;
 /// The dialects that are supported.
 const DIALECTS: &[&str] =
     &["https://json-schema.org/draft/2020-12/schema", "https://json-schema.org/draft/2020-12/schema#"];
@@ -40,6 +42,9 @@ pub enum SchemaFault {
     /// Checking it could take exponential time.
     #[error("its references and combinations multiply to more than {MAX_EXPANSION} schemas for one value")]
     Expansion,
+    /// Checking it could exhaust the stack.
+    #[error("its references and combinations are chained more than {MAX_CHAIN} deep")]
+    Chain,
     /// A reference that leads out of the schema, or to nothing in it.
     #[error("it refers to `{found}`, which is nothing in it; references out of a schema are never fetched")]
     Reference {
@@ -76,31 +81,32 @@ impl Validator {
         Ok(Self(compiled))
     }
 
-    /// Checks a value; the error names up to three places that do not fit. It holds nothing of the value, because it is
+    /// Checks a value; the error names the first place that does not fit. It holds nothing of the value, because it is
     /// kept as evidence, and a result that does not fit is not passed on.
     pub(crate) fn check(&self, value: &Value) -> Result<(), String> {
-        let mut faults = self.0.iter_errors(value);
-        let Some(first) = faults.next() else { return Ok(()) };
-        let described: Vec<_> = std::iter::once(first)
-            .chain(faults.by_ref().take(2))
-            .map(|fault| {
-                let place = fault.instance_path().to_string();
-                let place = if place.is_empty() { "the whole".to_owned() } else { format!("`{place}`") };
-                let text: String = fault.masked_with("the value").to_string().chars().take(200).collect();
-                format!("{place}: {text}")
-            })
-            .collect();
-        Err(described.join("; "))
+        // The first fault only: collecting them all can take far more memory than the value itself.
+        let Err(fault) = self.0.validate(value) else { return Ok(()) };
+        let place: String = fault.instance_path().to_string().chars().take(200).collect();
+        let place = if place.is_empty() { "the whole".to_owned() } else { format!("`{place}`") };
+        let text: String = fault.masked_with("the value").to_string().chars().take(300).collect();
+        Err(format!("{place}: {text}"))
     }
 }
 
-/// Counts, for each schema, how many schemas one value is checked against in place.
+/// Counts, for each schema, how many schemas one value is checked against in place, and how deep they are chained.
 struct Expansion<'a> {
     root: &'a Value,
     anchors: HashMap<&'a str, &'a Value>,
-    known: HashMap<*const Value, u64>,
+    known: HashMap<*const Value, Cost>,
 }
 
+#[derive(Clone, Copy)]
+struct Cost {
+    schemas: u64,
+    chain: usize,
+}
+
+const ONE: Cost = Cost { schemas: 1, chain: 1 };
 const IN_PLACE_LISTS: [&str; 3] = ["allOf", "anyOf", "oneOf"];
 const IN_PLACE: [&str; 5] = ["not", "if", "then", "else", "unevaluatedProperties"];
 
@@ -108,9 +114,7 @@ impl<'a> Expansion<'a> {
     fn check(&mut self) -> Result<(), SchemaFault> {
         let mut waiting = vec![self.root];
         while let Some(schema) = waiting.pop() {
-            if self.of(schema)? > MAX_EXPANSION {
-                return Err(SchemaFault::Expansion);
-            }
+            self.of(schema, 0)?;
             match schema {
                 Value::Object(members) => waiting.extend(members.values()),
                 Value::Array(items) => waiting.extend(items),
@@ -120,33 +124,47 @@ impl<'a> Expansion<'a> {
         Ok(())
     }
 
-    fn of(&mut self, schema: &'a Value) -> Result<u64, SchemaFault> {
-        let Value::Object(members) = schema else { return Ok(1) };
+    /// The cost of a schema. `above` counts the calls of this function that wait for it.
+    fn of(&mut self, schema: &'a Value, above: usize) -> Result<Cost, SchemaFault> {
+        let Value::Object(members) = schema else { return Ok(ONE) };
         let identity = std::ptr::from_ref(schema);
         if let Some(known) = self.known.get(&identity) {
             return Ok(*known);
         }
+        if above > MAX_CHAIN {
+            return Err(SchemaFault::Chain);
+        }
         // A loop of references ends here; the library finds it at run time.
-        self.known.insert(identity, 1);
-        let mut total: u64 = 1;
+        self.known.insert(identity, ONE);
+        let mut parts = Vec::new();
         for key in ["$ref", "$dynamicRef"] {
             if let Some(Value::String(reference)) = members.get(key) {
-                let target = self.target(reference)?;
-                total = total.saturating_add(self.of(target)?);
+                parts.push(self.target(reference)?);
             }
         }
-        let lists = IN_PLACE_LISTS.iter().filter_map(|key| members.get(*key)?.as_array()).flatten();
-        let single = IN_PLACE.iter().filter_map(|key| members.get(*key));
-        let dependent = members
-            .get("dependentSchemas")
-            .and_then(Value::as_object)
-            .into_iter()
-            .flat_map(|map| map.values());
-        for part in lists.chain(single).chain(dependent) {
-            total = total.saturating_add(self.of(part)?);
+        parts.extend(IN_PLACE_LISTS.iter().filter_map(|key| members.get(*key)?.as_array()).flatten());
+        parts.extend(IN_PLACE.iter().filter_map(|key| members.get(*key)));
+        parts.extend(
+            members
+                .get("dependentSchemas")
+                .and_then(Value::as_object)
+                .into_iter()
+                .flat_map(|map| map.values()),
+        );
+        let mut cost = ONE;
+        for part in parts {
+            let of_part = self.of(part, above + 1)?;
+            cost.schemas = cost.schemas.saturating_add(of_part.schemas);
+            cost.chain = cost.chain.max(of_part.chain + 1);
         }
-        self.known.insert(identity, total);
-        Ok(total)
+        if cost.schemas > MAX_EXPANSION {
+            return Err(SchemaFault::Expansion);
+        }
+        if cost.chain > MAX_CHAIN {
+            return Err(SchemaFault::Chain);
+        }
+        self.known.insert(identity, cost);
+        Ok(cost)
     }
 
     /// The schema that a reference leads to. One that is not followed here is not compiled: it could hide the cost.
@@ -202,23 +220,61 @@ fn percent_decoded(text: &str) -> Option<String> {
     String::from_utf8(bytes).ok()
 }
 
-/// Whether a schema is one that a form may have: an object of plain values, nothing nested, nothing referred to (MCP
-/// 2026-07-28, client/elicitation).
-pub(crate) fn is_flat_form(raw: &RawValue) -> bool {
-    let Ok(Value::Object(schema)) = serde_json::from_str::<Value>(raw.get()) else { return false };
+/// The schema that an answer to a form is held to; `None` where the form is not the flat object of plain values that a
+/// form has to be (MCP 2026-07-28, client/elicitation). Only keywords of plain values are in it, so that checking an
+/// answer costs no more than reading it.
+pub(crate) fn form(raw: &RawValue) -> Option<Value> {
+    const PLAIN: [&str; 12] = [
+        "type",
+        "enum",
+        "minLength",
+        "maxLength",
+        "pattern",
+        "format",
+        "minimum",
+        "maximum",
+        "minItems",
+        "maxItems",
+        "const",
+        "uniqueItems",
+    ];
+    let schema: Value = serde_json::from_str(raw.get()).ok()?;
     let nesting =
         ["$ref", "$dynamicRef", "allOf", "anyOf", "oneOf", "not", "if", "$defs", "patternProperties"];
-    let plain = |field: &Value| match field.get("type").and_then(Value::as_str) {
-        Some("string" | "number" | "integer" | "boolean") => field.get("$ref").is_none(),
-        Some("array") => field.get("items").is_some_and(|items| {
-            items.get("$ref").is_none() && (items.get("enum").is_some() || items.get("anyOf").is_some())
-        }),
-        _ => false,
+    if schema.get("type").and_then(Value::as_str) != Some("object")
+        || nesting.iter().any(|key| schema.get(key).is_some())
+    {
+        return None;
+    }
+    let plain = |field: &Value| -> serde_json::Map<String, Value> {
+        PLAIN.iter().filter_map(|key| Some(((*key).to_owned(), field.get(key)?.clone()))).collect()
     };
-    schema.get("type").and_then(Value::as_str) == Some("object")
-        && !nesting.iter().any(|key| schema.contains_key(*key))
-        && schema
-            .get("properties")
-            .and_then(Value::as_object)
-            .is_some_and(|fields| fields.values().all(plain))
+    let choices = |field: &Value, key: &str| -> Option<Value> {
+        let all = field.get(key)?.as_array()?;
+        Some(all.iter().filter_map(|choice| choice.get("const").cloned()).collect())
+    };
+    let mut fields = serde_json::Map::new();
+    for (name, field) in schema.get("properties")?.as_object()? {
+        let mut kept = plain(field);
+        match field.get("type").and_then(Value::as_str)? {
+            "string" | "number" | "integer" | "boolean" => {
+                if let Some(titled) = choices(field, "oneOf") {
+                    kept.insert("enum".to_owned(), titled);
+                }
+            }
+            "array" => {
+                let items = field.get("items")?;
+                let mut item = plain(items);
+                if let Some(titled) = choices(items, "anyOf") {
+                    item.insert("enum".to_owned(), titled);
+                }
+                item.get("enum")?;
+                kept.insert("items".to_owned(), item.into());
+            }
+            _ => return None,
+        }
+        fields.insert(name.clone(), kept.into());
+    }
+    let required = schema.get("required").cloned().unwrap_or_else(|| Value::Array(Vec::new()));
+    Some(serde_json::json!({"type": "object", "properties": fields, "required": required}))
 }

@@ -25,6 +25,8 @@ const MAX_TOOLS: usize = 20_000;
 const MAX_BYTES: usize = 64 << 20;
 /// How long an upstream may take for one page of its list, where a call may take longer.
 const MAX_WAIT: Duration = Duration::from_secs(10);
+/// How long it may take for the whole of it.
+const MAX_COMPARISON: Duration = Duration::from_secs(30);
 /// The bounds of `verify_every`.
 const SHORTEST: Duration = Duration::from_secs(1);
 const LONGEST: Duration = Duration::from_secs(300);
@@ -78,6 +80,12 @@ pub enum LiveFault {
         /// Why not.
         source: ExchangeFault,
     },
+    /// Too slow.
+    #[error("upstream `{upstream}` did not list its tools within {} s", MAX_COMPARISON.as_secs())]
+    Slow {
+        /// Its name.
+        upstream: String,
+    },
     /// An error or a result of another form.
     #[error("upstream `{upstream}` answered its list request with something else: {found}")]
     Answer {
@@ -122,6 +130,11 @@ pub(crate) struct Standing {
 
 /// Fetches an upstream's whole live list.
 pub(crate) async fn live_list(upstream: &Upstream, bounds: &Bounds) -> Result<LiveList, LiveFault> {
+    let slow = || LiveFault::Slow { upstream: upstream.name().to_owned() };
+    tokio::time::timeout(MAX_COMPARISON, whole_list(upstream, bounds)).await.unwrap_or_else(|_| Err(slow()))
+}
+
+async fn whole_list(upstream: &Upstream, bounds: &Bounds) -> Result<LiveList, LiveFault> {
     let exchange = |source| LiveFault::Exchange { upstream: upstream.name().to_owned(), source };
     let odd = |found: String| LiveFault::Answer { upstream: upstream.name().to_owned(), found };
     let bounds = &Bounds { call_timeout: bounds.call_timeout.min(MAX_WAIT), ..bounds.clone() };

@@ -10,7 +10,7 @@ use serde_json::json;
 use serde_json::value::{RawValue, to_raw_value};
 
 use super::dispatch::Fault;
-use crate::catalog::{checked_responses, is_flat_form};
+use crate::catalog::{checked_responses, form};
 use crate::clock;
 use crate::gate::Gate;
 use crate::permit::Spent;
@@ -88,7 +88,7 @@ fn relayed(spent: &Spent, request: &InputRequest) -> Result<(Box<RawValue>, Opti
     match &request.kind {
         InputKind::ElicitForm { message, requested_schema } => {
             may_ask(spent, MayAsk::Form, "a form")?;
-            if !is_flat_form(requested_schema) {
+            if form(requested_schema).is_none() {
                 return Err(Fault::MayNotAsk("it asks with a form that is not flat".to_owned()));
             }
             let named = with_message(&request.raw, &format!("[{upstream}] {message}")).map_err(Fault::Own)?;
