@@ -25,13 +25,14 @@ const STACK: usize = 16 << 20;
 fn main() -> ExitCode {
     let arguments = cli::Arguments::parse();
     start_log();
-    let runtime = match tokio::runtime::Builder::new_multi_thread().thread_stack_size(STACK).enable_all().build() {
-        Ok(runtime) => runtime,
-        Err(fault) => {
-            out::report(&fault::CommandFault::Machine(fault).into());
-            return ExitCode::FAILURE;
-        }
-    };
+    let runtime =
+        match tokio::runtime::Builder::new_multi_thread().thread_stack_size(STACK).enable_all().build() {
+            Ok(runtime) => runtime,
+            Err(fault) => {
+                out::report(&fault::CommandFault::Machine(fault).into());
+                return ExitCode::FAILURE;
+            }
+        };
     let done = runtime.block_on(command::run(arguments));
     runtime.shutdown_timeout(std::time::Duration::from_secs(5));
     match done {

@@ -2,7 +2,7 @@
 
 use tokio::signal::unix::{SignalKind, signal};
 
-/// Resolves at the first interrupt or termination signal.
+/// Resolves at the first interrupt or termination signal. A second one ends the program at once.
 pub(crate) async fn stop() {
     let (Ok(mut interrupt), Ok(mut terminate)) =
         (signal(SignalKind::interrupt()), signal(SignalKind::terminate()))
@@ -14,4 +14,12 @@ pub(crate) async fn stop() {
         _ = interrupt.recv() => {}
         _ = terminate.recv() => {}
     }
+    tokio::spawn(async move {
+        tokio::select! {
+            _ = interrupt.recv() => {}
+            _ = terminate.recv() => {}
+        }
+        note!("ended at once; calls that were under way are closed as unknown at the next start");
+        std::process::exit(130);
+    });
 }

@@ -22,6 +22,9 @@ use crate::gate::Gate;
 use crate::head;
 use fault::AdminFault;
 
+/// How long one request may take, its body included.
+const WITHIN: std::time::Duration = std::time::Duration::from_secs(30);
+
 /// All routes of the API.
 pub(crate) fn router(gate: Arc<Gate>) -> Router {
     Router::new()
@@ -53,7 +56,17 @@ async fn healthz(State(gate): State<Arc<Gate>>) -> Response {
 async fn door(State(gate): State<Arc<Gate>>, request: Request, next: Next) -> Response {
     let (parts, body) = request.into_parts();
     match head::doorway(&gate.settings.doors, &parts) {
-        Ok(()) => next.run(Request::from_parts(parts, body)).await,
+        Ok(()) => {
+            let answered = tokio::time::timeout(WITHIN, next.run(Request::from_parts(parts, body))).await;
+            let late = || {
+                AdminFault::new(
+                    408,
+                    "AG-ADMIN-SLOW",
+                    "the request did not come, or was not answered, within 30 s",
+                )
+            };
+            answered.unwrap_or_else(|_| late().into_response())
+        }
         Err(refusal) => {
             AdminFault::new(refusal.http_status(), refusal.code(), refusal.to_string()).into_response()
         }

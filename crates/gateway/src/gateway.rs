@@ -25,7 +25,10 @@ use crate::settings::{Settings, UpstreamSettings};
 use crate::shares::Shares;
 use crate::snapshot::{ConfigurationSource, Configured, Snapshot};
 use crate::upstream::TransportFault;
-use crate::{admin, clock, journey};
+use crate::{admin, clock, journey, serving};
+
+/// Connections of the admin listener; agents have none of these.
+const ADMIN_CONNECTIONS: usize = 128;
 
 /// Everything that a gateway is made of.
 pub struct Parts {
@@ -169,32 +172,29 @@ impl Gateway {
     }
 
     /// Serves both listeners until `stop` resolves, then lets the requests under way end and writes the last rows.
-    ///
-    /// # Errors
-    /// Where a listener breaks.
     pub async fn serve(
         self,
         agents: TcpListener,
         admin: TcpListener,
         stop: impl Future<Output = ()> + Send + 'static,
-    ) -> std::io::Result<()> {
+    ) {
         let closing = self.gate.closing.clone();
-        let stopped = closing.subscribe();
-        let wait = |mut stopped: watch::Receiver<bool>| async move {
-            // The sender is dropped only after it has said that it is time.
-            let _ = stopped.wait_for(|now| *now).await;
-        };
-        let serve = |listener: TcpListener, router: Router| {
-            axum::serve(nodelay(listener), router).with_graceful_shutdown(wait(stopped.clone())).into_future()
-        };
-        let both = futures::future::try_join(serve(agents, self.router()), serve(admin, self.admin_router()));
+        let bounds = &self.gate.settings.bounds;
+        // A request under way may have an upstream to wait for, and one to answer by itself.
+        let drain = bounds.call_timeout * 2 + std::time::Duration::from_secs(5);
+        let (agents_most, admin_most) = (bounds.connections, ADMIN_CONNECTIONS);
+        let serve =
+            |listener, router, most| serving::serve(listener, router, most, closing.subscribe(), drain);
+        let both = futures::future::join(
+            serve(agents, self.router(), agents_most),
+            serve(admin, self.admin_router(), admin_most),
+        );
         tokio::spawn(async move {
             stop.await;
             closing.send_replace(true);
         });
-        let served = both.await.map(|_| ());
+        both.await;
         self.stop().await;
-        served
     }
 
     /// Stops comparing contracts and writes the last rows.

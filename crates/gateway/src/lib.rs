@@ -25,6 +25,7 @@ mod refusal;
 mod reply;
 mod review;
 mod rule;
+mod serving;
 pub mod settings;
 mod shares;
 mod snapshot;

@@ -26,6 +26,8 @@ pub struct Bounds {
     pub response_bytes: usize,
     /// Requests that are worked on at once.
     pub in_flight: usize,
+    /// Connections of agents that are open at once.
+    pub connections: usize,
     /// Those of one principal.
     pub in_flight_per_principal: usize,
     /// Calls that one upstream works on at once.
@@ -43,6 +45,7 @@ impl Default for Bounds {
             depth: 64,
             response_bytes: 8 << 20,
             in_flight: 512,
+            connections: 2048,
             in_flight_per_principal: 256,
             in_flight_per_upstream: 256,
             requests_per_second: 0,

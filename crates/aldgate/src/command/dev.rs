@@ -77,6 +77,6 @@ pub(super) async fn run(arguments: DevArguments) -> miette::Result<ExitCode> {
     note!(
         "export ALDGATE_URL=http://{agents_at}/mcp ALDGATE_ADMIN_URL=http://{admin_at} ALDGATE_TOKEN={token}"
     );
-    gateway.serve(agents, admin, signal::stop()).await.map_err(CommandFault::Serve)?;
+    gateway.serve(agents, admin, signal::stop()).await;
     Ok(ExitCode::SUCCESS)
 }

@@ -73,9 +73,9 @@ async fn gateway(file: &HostFile) -> miette::Result<()> {
     let hang_ups = tokio::spawn(at_hang_up(gateway.reloader()));
     note!("agents: http://{}/mcp", address_of(&agents)?);
     note!("admin:  http://{}", address_of(&admin)?);
-    let served = gateway.serve(agents, admin, signal::stop()).await;
+    gateway.serve(agents, admin, signal::stop()).await;
     hang_ups.abort();
-    Ok(served.map_err(CommandFault::Serve)?)
+    Ok(())
 }
 
 /// The servers inside the process, where the configuration names any.

@@ -141,6 +141,7 @@ fn settings(loaded: &Loaded) -> Result<Settings, AssembleFault> {
             depth: within("limits.depth", limits.depth, 8, 100)?,
             response_bytes: within("limits.response_bytes", limits.response_bytes, 1 << 10, 256 << 20)?,
             in_flight: within("limits.in_flight", limits.in_flight, 1, 100_000)?,
+            connections: within("limits.connections", limits.connections, 1, 1_000_000)?,
             in_flight_per_principal: within(
                 "limits.in_flight_per_principal",
                 limits.in_flight_per_principal,

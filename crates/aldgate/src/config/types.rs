@@ -111,6 +111,8 @@ pub(crate) struct LimitsSection {
     pub(crate) response_bytes: usize,
     /// Requests that are worked on at once. A request that waits for a person counts.
     pub(crate) in_flight: usize,
+    /// Connections of agents that are open at once; the admin API has its own.
+    pub(crate) connections: usize,
     /// Those of one principal.
     pub(crate) in_flight_per_principal: usize,
     /// Calls that one upstream works on at once.
@@ -129,6 +131,7 @@ impl Default for LimitsSection {
             depth: 64,
             response_bytes: 8 << 20,
             in_flight: 512,
+            connections: 2048,
             in_flight_per_principal: 256,
             in_flight_per_upstream: 256,
             requests_per_second: 0,

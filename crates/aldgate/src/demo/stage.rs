@@ -90,12 +90,12 @@ impl Stage {
         let stage_admin = format!("http://{}", address_of(&admin)?);
         let mut until = stopped;
         tasks.push(tokio::spawn(async move {
-            gateway
-                .serve(agents, admin, async move {
-                    // The sender is dropped only after it has said that it is time.
-                    let _ = until.wait_for(|now| *now).await;
-                })
-                .await
+            let stopped = async move {
+                // The sender is dropped only after it has said that it is time.
+                let _ = until.wait_for(|now| *now).await;
+            };
+            gateway.serve(agents, admin, stopped).await;
+            Ok(())
         }));
         let stage = Self {
             agents: stage_agents,

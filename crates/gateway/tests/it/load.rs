@@ -171,3 +171,43 @@ async fn more_requests_a_second_than_may_be_are_told_so() {
     assert!(codes.iter().take(2).all(|(status, _)| *status == 200), "{codes:?}");
     assert!(codes.contains(&(429, "AG-RATE".to_owned())), "{codes:?}");
 }
+
+/// Connections that send half a head and then nothing.
+async fn half_heads(address: &str, how_many: usize) -> Vec<tokio::net::TcpStream> {
+    use tokio::io::AsyncWriteExt as _;
+    let mut open = Vec::new();
+    for _ in 0..how_many {
+        let mut stream = tokio::net::TcpStream::connect(address).await.unwrap();
+        stream.write_all(b"POST /mcp HTTP/1.1\r\nHost: localhost\r\n").await.unwrap();
+        open.push(stream);
+    }
+    open
+}
+
+#[tokio::test]
+async fn half_open_connections_neither_close_the_door_nor_hold_the_gateway_up() {
+    let mut world = World::start(|config| {
+        config.settings.bounds.connections = 60;
+        config.settings.bounds.call_timeout = std::time::Duration::from_secs(1);
+    })
+    .await;
+    let open = half_heads(&world.agents().to_string(), 50).await;
+    assert_eq!(text(&world.call("look", TEXT).await), "done");
+    let admin = half_heads(&world.admin_address().to_string(), 20).await;
+    assert_eq!(world.look("/v1/status").await["counted"]["panics"], 0);
+    // It stops though nobody ends them.
+    tokio::time::timeout(std::time::Duration::from_secs(30), world.stop()).await.unwrap();
+    drop((open, admin));
+}
+
+#[tokio::test]
+async fn more_connections_than_there_may_be_wait_until_others_end() {
+    use tokio::io::AsyncReadExt as _;
+    let world = World::start(|config| config.settings.bounds.connections = 4).await;
+    let mut open = half_heads(&world.agents().to_string(), 4).await;
+    // A head that does not come in time ends its connection, and the next one gets its place.
+    assert_eq!(text(&world.call("look", TEXT).await), "done");
+    let mut rest = Vec::new();
+    open[0].read_to_end(&mut rest).await.unwrap();
+    assert_eq!(world.look("/v1/status").await["counted"]["panics"], 0);
+}

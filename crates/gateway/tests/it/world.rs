@@ -87,7 +87,7 @@ struct Running {
     unknown: usize,
     events: broadcast::Receiver<Row>,
     stop: oneshot::Sender<()>,
-    served: JoinHandle<std::io::Result<()>>,
+    served: JoinHandle<()>,
 }
 
 /// A running gateway and all around it.
@@ -124,7 +124,7 @@ impl World {
     pub(crate) async fn stop(&mut self) {
         let running = self.running.take().unwrap();
         running.stop.send(()).unwrap();
-        running.served.await.unwrap().unwrap();
+        running.served.await.unwrap();
     }
 
     /// Starts the gateway again, with nothing changed.
@@ -135,6 +135,16 @@ impl World {
     /// The gateway died with the runtime that it ran in.
     pub(crate) fn is_dead(&mut self) {
         self.running = None;
+    }
+
+    /// Where the gateway listens for agents.
+    pub(crate) fn agents(&self) -> SocketAddr {
+        self.running.as_ref().unwrap().agents
+    }
+
+    /// Where it listens for the admin API.
+    pub(crate) fn admin_address(&self) -> SocketAddr {
+        self.running.as_ref().unwrap().admin
     }
 
     /// What the gateway finds when it reads its configuration the next time.

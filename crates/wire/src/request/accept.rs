@@ -60,8 +60,10 @@ fn told_to_older(method: &str, versions: &[&str], rejection: Rejection) -> Rejec
     if method != "initialize" || versions.iter().any(|version| rejection.message.contains(version)) {
         return rejection;
     }
-    let message =
-        format!("{}; `initialize` is of an older revision of MCP, spoken here is `{spoken}`", rejection.message);
+    let message = format!(
+        "{}; `initialize` is of an older revision of MCP, spoken here is `{spoken}`",
+        rejection.message
+    );
     Rejection { message, ..rejection }
 }
 

@@ -68,7 +68,10 @@ fn the_bound_is_not_evaded_by_other_spellings_of_a_reference() {
         let mut defs = serde_json::Map::new();
         for index in 0..10 {
             let next = json!({"$ref": reference(index + 1)});
-            defs.insert(format!("s{index}"), json!({"$anchor": format!("s{index}"), "allOf": [next, next, next]}));
+            defs.insert(
+                format!("s{index}"),
+                json!({"$anchor": format!("s{index}"), "allOf": [next, next, next]}),
+            );
         }
         defs.insert("s10".into(), json!({"$anchor": "s10", "type": "object"}));
         json!({"$ref": reference(0), "$defs": defs})

@@ -1,0 +1,73 @@
+//! A listener that nobody can occupy: connections are counted, a request's head has to come in time, and stopping ends.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use axum::Router;
+use axum::body::Body;
+use http::Request;
+use hyper::body::Incoming;
+use hyper::server::conn::http1;
+use hyper_util::rt::{TokioIo, TokioTimer};
+use hyper_util::server::graceful::GracefulShutdown;
+use hyper_util::service::TowerToHyperService;
+use tokio::net::TcpListener;
+use tokio::sync::{Semaphore, watch};
+use tower::ServiceExt as _;
+
+/// How long the head of a request may take, also of the next one on a connection that is kept.
+const HEAD_WITHIN: Duration = Duration::from_secs(15);
+/// How long the listener rests when the system has no descriptors left.
+const REST: Duration = Duration::from_millis(100);
+
+/// Serves a router until `stopping` says so; then the requests under way have `drain` to end.
+pub(crate) async fn serve(
+    listener: TcpListener,
+    router: Router,
+    connections: usize,
+    mut stopping: watch::Receiver<bool>,
+    drain: Duration,
+) {
+    let places = Arc::new(Semaphore::new(connections));
+    let graceful = GracefulShutdown::new();
+    let mut server = http1::Builder::new();
+    server.timer(TokioTimer::new()).header_read_timeout(HEAD_WITHIN);
+    let mut open = tokio::task::JoinSet::new();
+    loop {
+        let accepted = async {
+            // With every place taken, the next connection waits in the system's queue.
+            let place = places.clone().acquire_owned().await;
+            (place, listener.accept().await)
+        };
+        let (place, accepted) = tokio::select! {
+            _ = stopping.wait_for(|now| *now) => break,
+            accepted = accepted => accepted,
+            Some(_ended) = open.join_next() => continue,
+        };
+        let stream = match accepted {
+            Ok((stream, _peer)) => stream,
+            Err(fault) => {
+                tracing::warn!(error = &fault as &dyn std::error::Error, "a connection was not accepted");
+                tokio::time::sleep(REST).await;
+                continue;
+            }
+        };
+        if let Err(fault) = stream.set_nodelay(true) {
+            tracing::debug!(error = &fault as &dyn std::error::Error, "TCP_NODELAY was not set");
+        }
+        let service = router.clone().map_request(|request: Request<Incoming>| request.map(Body::new));
+        let connection = server.serve_connection(TokioIo::new(stream), TowerToHyperService::new(service));
+        let connection = graceful.watch(connection);
+        open.spawn(async move {
+            let _place = place;
+            if let Err(fault) = connection.await {
+                tracing::debug!(error = &fault as &dyn std::error::Error, "a connection ended early");
+            }
+        });
+    }
+    drop(listener);
+    if tokio::time::timeout(drain, graceful.shutdown()).await.is_err() {
+        tracing::warn!("connections that did not end in time are closed");
+    }
+    open.shutdown().await;
+}
