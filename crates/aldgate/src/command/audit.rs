@@ -39,15 +39,8 @@ pub(super) async fn run(what: AuditCommand) -> miette::Result<ExitCode> {
 }
 
 /// The kinds of rows.
-const KINDS: [Kind; 7] = [
-    Kind::Answer,
-    Kind::Intent,
-    Kind::Outcome,
-    Kind::Refusal,
-    Kind::ApprovalAsked,
-    Kind::ApprovalDecided,
-    Kind::Drift,
-];
+const KINDS: [Kind; 6] =
+    [Kind::Answer, Kind::Intent, Kind::Outcome, Kind::Refusal, Kind::ApprovalAsked, Kind::ApprovalDecided];
 /// Rows in one answer of the API.
 const PAGE: u32 = 500;
 /// Answers that are read in the search for a tool of which only the name is known.
