@@ -174,7 +174,7 @@ def configure(folder: Path, binary: Path, upstream: str, relay: Relay) -> None:
         f'[gateway]\nlisten = "127.0.0.1:0"\nstate_dir = "state"\norigins = ["http://127.0.0.1:{relay.port}"]\n'
         f'[admin]\nlisten = "127.0.0.1:0"\n[policy]\nfiles = ["everything.cedar"]\n{principal}\n'
         f'[upstreams.everything]\nkind = "http"\nurl = "{upstream}"\nlock = "everything.json"\nprefix = ""\n'
-        f'may_ask = ["form"]\n{"".join(entries)}'
+        f'may_ask = ["form", "sampling", "roots"]\n{"".join(entries)}'
     )
     pinned = subprocess.run([binary, "contracts", "pin"], cwd=folder, capture_output=True, text=True)
     if pinned.returncode:

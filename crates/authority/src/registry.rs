@@ -57,7 +57,7 @@ pub struct Entry {
     /// The same call twice has the effect of one.
     #[serde(default)]
     pub idempotent: bool,
-    /// The OAuth scope that a caller must hold.
+    /// The OAuth scope that this needs. Kept for reviewers; tokens of this version have no scopes, so nothing enforces it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub scope: Option<String>,
     /// What it promises to stay within, in words for the people who review it.

@@ -44,7 +44,7 @@ fn arguments_that_two_readers_read_differently_are_refused() {
 #[test]
 fn an_unknown_kind_of_row_is_an_error_that_lists_the_kinds() {
     let said = refused(&["audit", "list", "--kind", "refusals"], "AG-CLI-USAGE");
-    for kind in ["answer", "intent", "outcome", "refusal", "approval_asked", "approval_decided", "drift"] {
+    for kind in ["answer", "intent", "outcome", "refusal", "approval_asked", "approval_decided"] {
         assert!(said.contains(&format!("`{kind}`")), "{said}");
     }
 }
