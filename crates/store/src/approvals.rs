@@ -28,6 +28,8 @@ pub struct ApprovalFilter {
     pub tenant: String,
     /// Only those in this state, as it is at `now`.
     pub state: Option<RecordState>,
+    /// Only those that are older than the approval with this id.
+    pub before: Option<String>,
     /// At most so many; the newest are taken.
     pub limit: u32,
 }
@@ -221,6 +223,10 @@ impl Store {
                     query.push(" AND expires_at > ").push_bind(now.0);
                 }
             }
+        }
+        if let Some(before) = &filter.before {
+            query.push(" AND (created_at, id) < (SELECT created_at, id FROM approvals WHERE id = ");
+            query.push_bind(before).push(" AND tenant = ").push_bind(&filter.tenant).push(")");
         }
         query.push(" ORDER BY created_at DESC, id DESC LIMIT ").push_bind(i64::from(filter.limit));
         let rows = query.build().fetch_all(&self.readers).await.doing("list approvals")?;

@@ -166,7 +166,7 @@ async fn nothing_of_another_tenant_is_read() {
     let store = Store::open(folder.path()).await.unwrap();
     let pending = asked(ask(&store, 1, "sha256:a", 10).await);
     assert!(matches!(store.approval("other", pending.id.as_str()).await, Err(StoreFault::NoApproval { .. })));
-    let others = ApprovalFilter { tenant: "other".into(), state: None, limit: 9 };
+    let others = ApprovalFilter { tenant: "other".into(), state: None, before: None, limit: 9 };
     assert!(store.approvals(&others, Timestamp(20)).await.unwrap().is_empty());
     let filter = EvidenceFilter { tenant: "other".into(), limit: 9, ..Default::default() };
     assert!(store.evidence(&filter).await.unwrap().is_empty());
@@ -178,11 +178,35 @@ async fn states_are_listed_as_the_clock_says() {
     let store = Store::open(folder.path()).await.unwrap();
     asked(ask(&store, 1, "sha256:a", 10).await);
     let count = async |state, now| {
-        let filter = ApprovalFilter { tenant: "main".into(), state: Some(state), limit: 9 };
+        let filter = ApprovalFilter { tenant: "main".into(), state: Some(state), before: None, limit: 9 };
         store.approvals(&filter, Timestamp(now)).await.unwrap().len()
     };
     assert_eq!((count(RecordState::Pending, 109).await, count(RecordState::Expired, 109).await), (1, 0));
     assert_eq!((count(RecordState::Pending, 110).await, count(RecordState::Expired, 110).await), (0, 1));
+}
+
+#[tokio::test]
+async fn a_list_goes_on_before_the_oldest_of_its_page() {
+    let folder = tempfile::tempdir().unwrap();
+    let store = Store::open(folder.path()).await.unwrap();
+    // Two of one millisecond, which the page parts.
+    let mut ids = Vec::new();
+    for (number, at) in [(1, 10), (2, 11), (3, 11)] {
+        ids.push(asked(ask(&store, number, &format!("sha256:{number}"), at).await).id.as_str().to_owned());
+    }
+    let mut filter = ApprovalFilter { tenant: "main".into(), state: None, before: None, limit: 1 };
+    let mut read = Vec::new();
+    loop {
+        let page = store.approvals(&filter, Timestamp(20)).await.unwrap();
+        let Some((oldest, _)) = page.first() else { break };
+        filter.before = Some(oldest.id.as_str().to_owned());
+        read.extend(page.iter().rev().map(|(record, _)| record.id.as_str().to_owned()));
+    }
+    ids.sort();
+    read.sort();
+    assert_eq!(read, ids, "each once");
+    filter.tenant = "other".into();
+    assert!(store.approvals(&filter, Timestamp(20)).await.unwrap().is_empty());
 }
 
 #[tokio::test]

@@ -19,9 +19,8 @@ pub(super) async fn run(what: ApprovalsCommand) -> miette::Result<ExitCode> {
                 let what = format!("there is no state `{state}`; expected one of {known}");
                 return Err(CommandFault::usage(what).into());
             }
-            let query = if state == "all" { String::new() } else { format!("?state={state}") };
-            let found = Admin::new(&target).get(&format!("/v1/approvals{query}")).await?;
-            if target.json { out::json(&found)? } else { list(&found, &state)? }
+            let found = all(&Admin::new(&target), &state).await?;
+            if target.json { out::json(&json!({ "approvals": found }))? } else { list(&found, &state)? }
         }
         ApprovalsCommand::Show { id, target } => {
             let found = Admin::new(&target).get(&format!("/v1/approvals/{}", segment(&id)?)).await?;
@@ -31,6 +30,21 @@ pub(super) async fn run(what: ApprovalsCommand) -> miette::Result<ExitCode> {
         ApprovalsCommand::Deny(arguments) => decide("deny", &arguments).await?,
     }
     Ok(ExitCode::SUCCESS)
+}
+
+/// Every approval in this state that the caller may see, oldest first.
+async fn all(admin: &Admin, state: &str) -> miette::Result<Vec<Value>> {
+    let mut query = if state == "all" { "?".to_owned() } else { format!("?state={state}&") };
+    let mut pages = Vec::new();
+    loop {
+        let mut found = admin.get(&format!("/v1/approvals{}", query.trim_end_matches(['?', '&']))).await?;
+        let page = found.get_mut("approvals").and_then(Value::as_array_mut).map(std::mem::take);
+        pages.push(page.ok_or_else(|| admin.no_answer())?);
+        let Some(next) = found.get("next").and_then(Value::as_str) else { break };
+        let kept = query.split_once("before=").map_or(query.as_str(), |(kept, _)| kept);
+        query = format!("{kept}before={}", segment(next)?);
+    }
+    Ok(pages.into_iter().rev().flatten().collect())
 }
 
 async fn decide(decision: &str, arguments: &DecisionArguments) -> miette::Result<()> {
@@ -55,8 +69,7 @@ fn text(value: &Value, pointer: &str) -> String {
     out::plain(value.pointer(pointer).and_then(Value::as_str).unwrap_or("-"))
 }
 
-fn list(found: &Value, state: &str) -> miette::Result<()> {
-    let approvals = found.get("approvals").and_then(Value::as_array).map(Vec::as_slice).unwrap_or_default();
+fn list(approvals: &[Value], state: &str) -> miette::Result<()> {
     if approvals.is_empty() {
         return out::line(if state == "all" {
             "no approvals".to_owned()

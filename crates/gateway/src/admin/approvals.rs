@@ -17,8 +17,8 @@ use super::fault::AdminFault;
 use crate::gate::Gate;
 use crate::{approve, clock};
 
-/// Approvals in one answer.
-const MOST: u32 = 200;
+/// Approvals that are read for one answer.
+const PAGE: u32 = 200;
 /// The method of decisions in the evidence.
 const DECIDE: &str = "approvals/decide";
 
@@ -26,6 +26,7 @@ const DECIDE: &str = "approvals/decide";
 #[serde(deny_unknown_fields)]
 pub(super) struct ListQuery {
     state: Option<RecordState>,
+    before: Option<String>,
 }
 
 #[derive(Deserialize)]
@@ -36,21 +37,25 @@ pub(super) struct DecisionBody {
     note: String,
 }
 
-/// Approvals that the caller may decide, and those that it asked for itself.
+/// Approvals that the caller may decide, and those that it asked for itself, oldest first. Where there are older ones,
+/// `next` is what to ask with as `before`.
 pub(super) async fn list(
     State(gate): State<Arc<Gate>>,
     caller: Caller,
     query: Result<Query<ListQuery>, QueryRejection>,
 ) -> Result<Json<Value>, AdminFault> {
     let Query(query) = query.map_err(|fault| AdminFault::bad(fault.body_text()))?;
-    let filter = ApprovalFilter { tenant: caller.0.tenant.clone(), state: query.state, limit: MOST };
+    let tenant = caller.0.tenant.clone();
+    let filter = ApprovalFilter { tenant, state: query.state, before: query.before, limit: PAGE };
     let found = gate.store.approvals(&filter, clock::now()).await.map_err(AdminFault::store)?;
     let shown: Vec<_> = found
         .iter()
         .filter(|(record, _)| may_see(&gate, &caller.0, record))
         .map(|(record, sealed)| view(&gate, record, sealed))
         .collect();
-    Ok(Json(json!({ "approvals": shown })))
+    let full = u32::try_from(found.len()).is_ok_and(|read| read == PAGE);
+    let next = found.first().filter(|_| full).map(|(oldest, _)| oldest.id.as_str());
+    Ok(Json(json!({ "approvals": shown, "next": next })))
 }
 
 /// One approval with its arguments.

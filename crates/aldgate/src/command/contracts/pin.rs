@@ -1,5 +1,7 @@
 //! `aldgate contracts pin`
 
+use std::io::Write as _;
+use std::os::unix::fs::PermissionsExt as _;
 use std::path::Path;
 use std::process::ExitCode;
 
@@ -185,12 +187,14 @@ fn shown(
     Ok(())
 }
 
-/// Writes beside the file and renames, so that a lock is never half written.
+/// Writes beside the file and renames, so that a lock is never half written, and nothing that lies there is followed.
 fn write_whole(path: &Path, text: &str) -> std::io::Result<()> {
-    if let Some(folder) = path.parent() {
-        std::fs::create_dir_all(folder)?;
-    }
-    let beside = path.with_extension("json.new");
-    std::fs::write(&beside, text)?;
-    std::fs::rename(&beside, path)
+    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    std::fs::create_dir_all(folder)?;
+    let public = std::fs::Permissions::from_mode(0o644);
+    let mut beside = tempfile::Builder::new().permissions(public).tempfile_in(folder)?;
+    beside.write_all(text.as_bytes())?;
+    beside.as_file().sync_all()?;
+    beside.persist(path)?;
+    Ok(())
 }

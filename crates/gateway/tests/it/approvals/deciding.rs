@@ -141,3 +141,41 @@ async fn a_decision_that_cannot_be_read_is_refused() {
     }
     assert_eq!(world.state_of(&id).await, "pending");
 }
+
+#[tokio::test]
+async fn a_hundred_may_wait_for_one_caller_and_all_are_found_page_by_page() {
+    let world = World::plain().await;
+    let order = |who: &'static str, count: usize| {
+        let call = Call::tool("order", &format!(r#"{{"item": "bolts", "count": {count}}}"#));
+        let client = world.client(who);
+        async move { client.send(&call).await.unwrap() }
+    };
+    let mut asked = Vec::new();
+    for count in 1..=100 {
+        asked.push(approval(&order("agent", count).await));
+    }
+    assert_eq!(code(&order("agent", 101).await), "AG-APPROVAL-TOO-MANY");
+    for id in &asked {
+        world.decide(id, "deny").await;
+    }
+    for count in 101..=200 {
+        asked.push(approval(&order("agent", count).await));
+    }
+    // Whose place is its own, and whom the first page alone would hide the oldest from.
+    asked.push(approval(&order("chief", 1).await));
+
+    let newest = world.look("/v1/approvals").await;
+    let next = newest["next"].as_str().expect("there are older ones").to_owned();
+    let oldest = world.look(&format!("/v1/approvals?before={next}")).await;
+    assert_eq!(oldest["next"], json!(null));
+    let ids = |page: &serde_json::Value| {
+        let of = |one: &serde_json::Value| one["id"].as_str().unwrap().to_owned();
+        page["approvals"].as_array().unwrap().iter().map(of).collect::<Vec<_>>()
+    };
+    let mut found = [ids(&oldest), ids(&newest)].concat();
+    found.sort();
+    asked.sort();
+    assert_eq!(found, asked, "each once");
+    let pending = world.look("/v1/approvals?state=pending").await;
+    assert_eq!((ids(&pending).len(), &pending["next"]), (101, &json!(null)));
+}
