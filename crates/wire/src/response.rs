@@ -15,7 +15,7 @@ use crate::guard::GuardFault;
 use crate::presence::Presence;
 use crate::quote::Quoted;
 
-pub use bytes::{error_bytes, raw_error_bytes, response_bytes};
+pub use bytes::{error_bytes, response_bytes};
 pub use read::{read, read_message};
 pub use splice::SpliceFault;
 

@@ -1,5 +1,4 @@
 use serde_json::Value;
-use serde_json::value::RawValue;
 
 use crate::code;
 use crate::outbound::{Object, quoted};
@@ -43,11 +42,6 @@ pub fn error_bytes(id: Option<&RequestId>, code: i64, message: &str, data: Optio
         error.raw("data", &data.to_string());
     }
     envelope(id, &error.finish())
-}
-
-/// An upstream's error, relayed as it came.
-pub fn raw_error_bytes(id: &RequestId, error: &RawValue) -> Vec<u8> {
-    envelope(Some(id), error.get())
 }
 
 fn envelope(id: Option<&RequestId>, error: &str) -> Vec<u8> {

@@ -3,8 +3,8 @@ use serde_json::json;
 use serde_json::value::RawValue;
 
 use super::{
-    Answer, AnswerFault, Message, ResultKind, ResultView, SpliceFault, error_bytes, raw_error_bytes, read,
-    read_message, response_bytes,
+    Answer, AnswerFault, Message, ResultKind, ResultView, SpliceFault, error_bytes, read, read_message,
+    response_bytes,
 };
 use crate::guard::Limits;
 use crate::presence::Presence;
@@ -257,11 +257,6 @@ fn refuses_a_meta_that_would_be_ambiguous() {
 fn writes_responses_with_the_id_as_it_was_spelled() {
     let id = RequestId::from_raw(raw(r#""caf\u00e9""#)).unwrap();
     assert_eq!(response_bytes(&id, b"{ }"), br#"{"jsonrpc":"2.0","id":"caf\u00e9","result":{ }}"#);
-    let id = RequestId::from_raw(raw("7")).unwrap();
-    assert_eq!(
-        raw_error_bytes(&id, raw(r#"{"code":1,"x":1.10}"#)),
-        br#"{"jsonrpc":"2.0","id":7,"error":{"code":1,"x":1.10}}"#
-    );
     assert_eq!(
         error_bytes(None, -32700, "a \"b\"", Some(&json!({"code": "AG"}))),
         br#"{"jsonrpc":"2.0","error":{"code":-32700,"message":"a \"b\"","data":{"code":"AG"}}}"#
