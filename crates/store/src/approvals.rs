@@ -128,6 +128,19 @@ impl Store {
         now: Timestamp,
         most_pending: u32,
     ) -> Result<AskOutcome, StoreFault> {
+        let asked = self.ask_now(record, sealed_arguments, row, now, most_pending).await;
+        // The other outcomes are of what was read.
+        if matches!(asked, Ok(AskOutcome::Asked(_)) | Err(_)) { self.noted(asked) } else { asked }
+    }
+
+    async fn ask_now(
+        &self,
+        record: Record,
+        sealed_arguments: &[u8],
+        row: NewRow,
+        now: Timestamp,
+        most_pending: u32,
+    ) -> Result<AskOutcome, StoreFault> {
         let mut writer = self.writer(Durability::Full).await?;
         let mut transaction = writer.connection.begin_with("BEGIN IMMEDIATE").await.doing("begin")?;
         if let Some(denied) = find_denial(&mut transaction, &record.binding).await? {
@@ -248,6 +261,16 @@ impl Store {
         redeem_within_ms: u64,
         row: NewRow,
     ) -> Result<Record, StoreFault> {
+        self.noted(self.decide_now(seen, decision, redeem_within_ms, row).await)
+    }
+
+    async fn decide_now(
+        &self,
+        seen: &Record,
+        decision: Decision,
+        redeem_within_ms: u64,
+        row: NewRow,
+    ) -> Result<Record, StoreFault> {
         let mut writer = self.writer(Durability::Full).await?;
         let mut transaction = writer.connection.begin_with("BEGIN IMMEDIATE").await.doing("begin")?;
         let current = sqlx::query("SELECT record FROM approvals WHERE id = ?")
@@ -281,6 +304,15 @@ impl Store {
         call: &CallId,
         intent: NewRow,
     ) -> Result<Redeemed, StoreFault> {
+        self.noted(self.redeem_now(redemption, call, intent).await)
+    }
+
+    async fn redeem_now(
+        &self,
+        redemption: Redemption,
+        call: &CallId,
+        intent: NewRow,
+    ) -> Result<Redeemed, StoreFault> {
         let spent = || StoreFault::Spent { id: redemption.id().to_string() };
         let mut writer = self.writer(Durability::Full).await?;
         let mut transaction = writer.connection.begin_with("BEGIN IMMEDIATE").await.doing("begin")?;
@@ -288,13 +320,16 @@ impl Store {
             .bind(redemption.id().as_str())
             .fetch_optional(&mut *transaction)
             .await
-            .doing("read an approval")?
-            .ok_or_else(spent)?;
-        let record = decode(&row)?;
-        if record.state_at(redemption.at()) != RecordState::Approved {
+            .doing("read an approval")?;
+        let record = row.as_ref().map(decode).transpose()?;
+        let Some(record) = record.filter(|one| one.state_at(redemption.at()) == RecordState::Approved) else {
+            transaction.rollback().await.doing("end")?;
+            writer.keep();
             return Err(spent());
-        }
+        };
         if let Some(denied) = find_denial(&mut transaction, &record.binding).await? {
+            transaction.rollback().await.doing("end")?;
+            writer.keep();
             let (by, note) =
                 denied.decision.map(|decision| (decision.by.name, decision.note)).unwrap_or_default();
             return Err(StoreFault::Denied { id: denied.id.to_string(), by, note });

@@ -6,7 +6,7 @@ use crate::fault::{Doing as _, StoreFault};
 use crate::open::{Durability, Store};
 
 /// A row to append.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub struct NewRow {
     /// Milliseconds since the Unix epoch.
     pub at: i64,
@@ -158,6 +158,8 @@ impl Store {
                 .await
                 .doing("mark a round")?;
         if done.rows_affected() == 0 {
+            transaction.rollback().await.doing("end")?;
+            writer.keep();
             return Err(StoreFault::RoundSpent { call: call.to_owned(), round });
         }
         insert(&mut transaction, &[intent]).await?;

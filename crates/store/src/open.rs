@@ -10,6 +10,7 @@ use sqlx::sqlite::{SqliteConnectOptions, SqliteJournalMode, SqlitePoolOptions, S
 use sqlx::{ConnectOptions as _, Connection as _, Executor as _, SqliteConnection, SqlitePool};
 use tokio::sync::{Mutex, MutexGuard};
 
+use crate::evidence::{NewRow, insert};
 use crate::fault::{Doing as _, StoreFault};
 
 /// The forms of the database in their order; `user_version` counts how many of them a file has been through.
@@ -35,8 +36,9 @@ pub struct Store {
 
 /// The one connection that writes, for one transaction.
 ///
-/// **Invariant:** a connection is used again only after a transaction that was committed ([`Lease::keep`]). One that
-/// failed, or that somebody gave up, is closed with its lease: nobody knows what is still open in it.
+/// **Invariant:** a connection is used again only after a transaction that was committed, or rolled back without an error
+/// ([`Lease::keep`]). One that failed, or that somebody gave up, is closed with its lease: nobody knows what is still open
+/// in it.
 pub(crate) struct Lease<'a> {
     pub(crate) connection: SqliteConnection,
     durability: Durability,
@@ -44,7 +46,7 @@ pub(crate) struct Lease<'a> {
 }
 
 impl Lease<'_> {
-    /// Gives the connection back after its transaction was committed.
+    /// Gives the connection back after its transaction ended.
     pub(crate) fn keep(mut self) {
         *self.place = Some((self.connection, self.durability));
     }
@@ -111,10 +113,13 @@ impl Store {
         Ok(Lease { connection, durability, place })
     }
 
-    /// Notes whether a write succeeded.
+    /// Notes whether a write succeeded. One that the database was not asked to take says nothing.
     pub(crate) fn noted<T>(&self, written: Result<T, StoreFault>) -> Result<T, StoreFault> {
-        let failed = matches!(written, Err(StoreFault::Database { .. }));
-        self.failing.store(failed, Ordering::Relaxed);
+        match written {
+            Ok(_) => self.failing.store(false, Ordering::Relaxed),
+            Err(StoreFault::Database { .. }) => self.failing.store(true, Ordering::Relaxed),
+            Err(_) => {}
+        }
         written
     }
 
@@ -124,13 +129,28 @@ impl Store {
         self.failing.load(Ordering::Relaxed)
     }
 
-    /// Whether the store answers, and took the last row that was written.
+    /// Whether the store answers. Where it did not take the last write, it is asked to take one that changes nothing: whoever
+    /// waits for it to be well again may be all that comes.
     ///
     /// # Errors
-    /// Where it does not answer.
-    pub async fn ping(&self) -> Result<bool, StoreFault> {
+    /// Where it does not answer, or does not write.
+    pub async fn ping(&self) -> Result<(), StoreFault> {
         self.readers.execute("SELECT 1").await.doing("answer")?;
-        Ok(!self.is_failing())
+        if self.is_failing() { self.noted(self.rewrite().await) } else { Ok(()) }
+    }
+
+    async fn rewrite(&self) -> Result<(), StoreFault> {
+        let mut writer = self.writer(Durability::Full).await?;
+        let mut transaction = writer.connection.begin_with("BEGIN IMMEDIATE").await.doing("begin")?;
+        // A row goes in and is taken back; the version is what is really written, as it was.
+        transaction.execute("SAVEPOINT probe").await.doing("begin")?;
+        insert(&mut transaction, &[NewRow::default()]).await?;
+        transaction.execute("ROLLBACK TO probe").await.doing("end")?;
+        let same = format!("PRAGMA user_version = {}", MIGRATIONS.len());
+        sqlx::raw_sql(sqlx::AssertSqlSafe(same)).execute(&mut *transaction).await.doing("write")?;
+        transaction.commit().await.doing("write")?;
+        writer.keep();
+        Ok(())
     }
 }
 

@@ -17,6 +17,12 @@ const MAX_BYTES: usize = 256 << 10;
 const MAX_EXPANSION: u64 = 4096;
 /// How many schemas deep one value may be checked: a chain of references is a chain of calls.
 const MAX_CHAIN: usize = 24;
+/// Checks that one value may take: places of the value times schemas for one place.
+const MAX_WORK: u64 = 1 << 24;
+/// Those up to which it is said where a value does not fit.
+const MAX_TOLD: u64 = 1 << 20;
+/// How deep a value may be nested. The guard of bodies allows less.
+const DEEPEST: usize = 128;
 /// The dialects that are supported.
 const DIALECTS: &[&str] =
     &["https://json-schema.org/draft/2020-12/schema", "https://json-schema.org/draft/2020-12/schema#"];
@@ -43,8 +49,14 @@ pub enum SchemaFault {
     #[error("its references and combinations multiply to more than {MAX_EXPANSION} schemas for one value")]
     Expansion,
     /// Checking it could exhaust the stack.
-    #[error("its references and combinations are chained more than {MAX_CHAIN} deep")]
+    #[error("its references and combinations are chained more than {MAX_CHAIN} deep, or in a circle")]
     Chain,
+    /// A schema within the schema that has a name of its own, from which references would be read.
+    #[error("a schema in it has an `$id` of its own, `{found}`; only the whole may have one")]
+    Named {
+        /// The name.
+        found: String,
+    },
     /// A reference that leads out of the schema, or to nothing in it.
     #[error("it refers to `{found}`, which is nothing in it; references out of a schema are never fetched")]
     Reference {
@@ -57,7 +69,11 @@ pub enum SchemaFault {
 }
 
 /// A compiled schema.
-pub(crate) struct Validator(jsonschema::Validator);
+pub(crate) struct Validator {
+    compiled: jsonschema::Validator,
+    /// At each depth of a value, how many schemas one place of it may be checked against.
+    by_depth: Vec<u64>,
+}
 
 impl Validator {
     /// Compiles a schema within the bounds.
@@ -73,98 +89,217 @@ impl Validator {
                 return Err(SchemaFault::Dialect { found: dialect.to_string() });
             }
         }
-        Expansion { root: &schema, anchors: anchors(&schema), known: HashMap::new() }.check()?;
+        let by_depth = Costs::new(&schema)?.by_depth()?;
         let compiled = jsonschema::options()
             .with_draft(jsonschema::Draft::Draft202012)
             .build(&schema)
             .map_err(|fault| SchemaFault::Invalid(fault.to_string()))?;
-        Ok(Self(compiled))
+        Ok(Self { compiled, by_depth })
     }
 
     /// Checks a value; the error names the first place that does not fit. It holds nothing of the value, because it is
     /// kept as evidence, and a result that does not fit is not passed on.
     pub(crate) fn check(&self, value: &Value) -> Result<(), String> {
+        let work = self.work(value);
+        if work > MAX_WORK {
+            return Err(
+                "the whole: with this schema, checking a value so large or so deep could take too long"
+                    .to_owned(),
+            );
+        }
+        if self.compiled.is_valid(value) {
+            return Ok(());
+        }
+        // What is told of a fault takes memory for every alternative that was tried.
+        if work > MAX_TOLD {
+            return Err("the whole: the value does not fit; it is too large to say where".to_owned());
+        }
         // The first fault only: collecting them all can take far more memory than the value itself.
-        let Err(fault) = self.0.validate(value) else { return Ok(()) };
+        let Err(fault) = self.compiled.validate(value) else { return Ok(()) };
         let place: String = fault.instance_path().to_string().chars().take(200).collect();
         let place = if place.is_empty() { "the whole".to_owned() } else { format!("`{place}`") };
         let text: String = fault.masked_with("the value").to_string().chars().take(300).collect();
         Err(format!("{place}: {text}"))
     }
+
+    /// The most checks that this value may take.
+    fn work(&self, value: &Value) -> u64 {
+        let (places, depth) = extent(value);
+        if depth > DEEPEST {
+            return u64::MAX;
+        }
+        self.by_depth
+            .get(depth)
+            .or(self.by_depth.last())
+            .map_or(u64::MAX, |most| places.saturating_mul(*most))
+    }
 }
 
-/// Counts, for each schema, how many schemas one value is checked against in place, and how deep they are chained.
-struct Expansion<'a> {
+/// What checking a value may cost: for each schema, which others are checked in place, and which on a child of the value.
+struct Costs<'a> {
     root: &'a Value,
     anchors: HashMap<&'a str, &'a Value>,
-    known: HashMap<*const Value, Cost>,
+    schemas: Vec<&'a Value>,
+    numbers: HashMap<*const Value, usize>,
+    parts: Vec<Parts>,
 }
 
-#[derive(Clone, Copy)]
-struct Cost {
-    schemas: u64,
-    chain: usize,
+#[derive(Default)]
+struct Parts {
+    /// Checked on the same value.
+    in_place: Vec<usize>,
+    /// Checked on a child; of each group, one schema at most on the same child.
+    groups: Vec<Vec<usize>>,
+    /// Whether what is in place is looked at again, to know what is unevaluated.
+    again: bool,
 }
 
-const ONE: Cost = Cost { schemas: 1, chain: 1 };
 const IN_PLACE_LISTS: [&str; 3] = ["allOf", "anyOf", "oneOf"];
-const IN_PLACE: [&str; 5] = ["not", "if", "then", "else", "unevaluatedProperties"];
+const IN_PLACE: [&str; 4] = ["not", "if", "then", "else"];
+/// `dependencies` is of an older draft, and the library knows it all the same.
+const IN_PLACE_MAPS: [&str; 2] = ["dependentSchemas", "dependencies"];
+const UNEVALUATED: [&str; 2] = ["unevaluatedProperties", "unevaluatedItems"];
 
-impl<'a> Expansion<'a> {
-    fn check(&mut self) -> Result<(), SchemaFault> {
-        let mut waiting = vec![self.root];
-        while let Some(schema) = waiting.pop() {
-            self.of(schema, 0)?;
-            match schema {
-                Value::Object(members) => waiting.extend(members.values()),
+impl<'a> Costs<'a> {
+    /// Finds every object of the schema, each of which may be a schema.
+    fn new(root: &'a Value) -> Result<Self, SchemaFault> {
+        let (mut schemas, mut numbers) = (Vec::new(), HashMap::new());
+        let mut waiting = vec![root];
+        while let Some(value) = waiting.pop() {
+            match value {
+                Value::Object(members) => {
+                    if let Some(Value::String(name)) = members.get("$id")
+                        && !std::ptr::eq(value, root)
+                    {
+                        return Err(SchemaFault::Named { found: name.chars().take(200).collect() });
+                    }
+                    numbers.insert(std::ptr::from_ref(value), schemas.len());
+                    schemas.push(value);
+                    waiting.extend(members.values());
+                }
                 Value::Array(items) => waiting.extend(items),
                 _ => {}
             }
         }
-        Ok(())
+        let mut costs = Self { root, anchors: anchors(root), schemas, numbers, parts: Vec::new() };
+        costs.parts = costs.schemas.iter().map(|schema| costs.parts_of(schema)).collect::<Result<_, _>>()?;
+        Ok(costs)
     }
 
-    /// The cost of a schema. `above` counts the calls of this function that wait for it.
-    fn of(&mut self, schema: &'a Value, above: usize) -> Result<Cost, SchemaFault> {
-        let Value::Object(members) = schema else { return Ok(ONE) };
-        let identity = std::ptr::from_ref(schema);
-        if let Some(known) = self.known.get(&identity) {
-            return Ok(*known);
-        }
-        if above > MAX_CHAIN {
-            return Err(SchemaFault::Chain);
-        }
-        // A loop of references ends here; the library finds it at run time.
-        self.known.insert(identity, ONE);
-        let mut parts = Vec::new();
+    fn parts_of(&self, schema: &'a Value) -> Result<Parts, SchemaFault> {
+        let mut parts = Parts::default();
         for key in ["$ref", "$dynamicRef"] {
-            if let Some(Value::String(reference)) = members.get(key) {
-                parts.push(self.target(reference)?);
+            if let Some(Value::String(reference)) = schema.get(key) {
+                parts.in_place.extend(self.number(self.target(reference)?));
             }
         }
-        parts.extend(IN_PLACE_LISTS.iter().filter_map(|key| members.get(*key)?.as_array()).flatten());
-        parts.extend(IN_PLACE.iter().filter_map(|key| members.get(*key)));
-        parts.extend(
-            members
-                .get("dependentSchemas")
-                .and_then(Value::as_object)
-                .into_iter()
-                .flat_map(|map| map.values()),
-        );
-        let mut cost = ONE;
-        for part in parts {
-            let of_part = self.of(part, above + 1)?;
-            cost.schemas = cost.schemas.saturating_add(of_part.schemas);
-            cost.chain = cost.chain.max(of_part.chain + 1);
+        let all = |keys: &[&str]| -> Vec<usize> {
+            let below = |value: &'a Value| match value {
+                Value::Array(items) => items.iter().filter_map(|item| self.number(item)).collect(),
+                Value::Object(members) => members.values().filter_map(|item| self.number(item)).collect(),
+                _ => Vec::new(),
+            };
+            keys.iter().filter_map(|key| schema.get(*key)).flat_map(below).collect()
+        };
+        let each = |keys: &[&str]| -> Vec<usize> {
+            keys.iter().filter_map(|key| self.number(schema.get(*key)?)).collect()
+        };
+        parts.in_place.extend(all(&IN_PLACE_LISTS));
+        parts.in_place.extend(each(&IN_PLACE));
+        parts.in_place.extend(all(&IN_PLACE_MAPS));
+        parts.groups.push([all(&["properties"]), each(&["additionalProperties"])].concat());
+        // `items` may be a list in older drafts.
+        let lists =
+            schema.get("items").filter(|items| items.is_array()).map_or_else(Vec::new, |_| all(&["items"]));
+        parts.groups.push([all(&["prefixItems"]), lists, each(&["items", "additionalItems"])].concat());
+        let alone = [all(&["patternProperties"]), each(&UNEVALUATED), each(&["contains", "propertyNames"])];
+        parts.groups.extend(alone.into_iter().flatten().map(|schema| vec![schema]));
+        parts.groups.retain(|group| !group.is_empty());
+        parts.again = UNEVALUATED.iter().any(|key| schema.get(*key).is_some());
+        Ok(parts)
+    }
+
+    /// The number of a schema; none for `true`, `false` and what is no schema.
+    fn number(&self, schema: &Value) -> Option<usize> {
+        self.numbers.get(&std::ptr::from_ref(schema)).copied()
+    }
+
+    /// At each depth of a value, how many schemas one place of it may be checked against: the first is for a value
+    /// without children. The list ends where the number is the same for all that is deeper, or beyond all bounds.
+    fn by_depth(&self) -> Result<Vec<u64>, SchemaFault> {
+        let order = self.order()?;
+        let mut found = Vec::new();
+        let mut shallower: Option<Vec<u64>> = None;
+        while found.len() <= DEEPEST {
+            let mut now = vec![0_u64; self.parts.len()];
+            let of = |costs: &[u64], number: &usize| costs.get(*number).copied().unwrap_or(u64::MAX);
+            for number in &order {
+                let Some(parts) = self.parts.get(*number) else { continue };
+                let sum = |total: u64, cost: u64| total.saturating_add(cost);
+                let in_place = parts.in_place.iter().map(|part| of(&now, part)).fold(0, sum);
+                let below = shallower.as_ref().map_or(0, |costs| {
+                    let dearest =
+                        |group: &Vec<usize>| group.iter().map(|part| of(costs, part)).max().unwrap_or(0);
+                    parts.groups.iter().map(dearest).fold(0, sum)
+                });
+                let times = if parts.again { 3 } else { 1 };
+                let cost = in_place.saturating_mul(times).saturating_add(below).saturating_add(1);
+                if shallower.is_none() && cost > MAX_EXPANSION {
+                    return Err(SchemaFault::Expansion);
+                }
+                if let Some(place) = now.get_mut(*number) {
+                    *place = cost;
+                }
+            }
+            if shallower.as_ref() == Some(&now) {
+                break;
+            }
+            let whole = now.first().copied().unwrap_or(1);
+            found.push(whole);
+            if whole > MAX_WORK {
+                break;
+            }
+            shallower = Some(now);
         }
-        if cost.schemas > MAX_EXPANSION {
-            return Err(SchemaFault::Expansion);
+        Ok(found)
+    }
+
+    /// All schemas, each after those that it checks in place.
+    fn order(&self) -> Result<Vec<usize>, SchemaFault> {
+        let mut chains = vec![Chain::Unknown; self.parts.len()];
+        let mut order = Vec::with_capacity(self.parts.len());
+        for number in 0..self.parts.len() {
+            self.chain(number, 0, &mut chains, &mut order)?;
         }
-        if cost.chain > MAX_CHAIN {
+        Ok(order)
+    }
+
+    /// How many schemas are chained in place from this one on. `above` counts the calls that wait for it.
+    fn chain(
+        &self,
+        number: usize,
+        above: usize,
+        chains: &mut [Chain],
+        order: &mut Vec<usize>,
+    ) -> Result<usize, SchemaFault> {
+        match chains.get(number) {
+            Some(Chain::Long(known)) => return Ok(*known),
+            Some(Chain::Unknown) if above <= MAX_CHAIN => {}
+            _ => return Err(SchemaFault::Chain),
+        }
+        let mark = |chains: &mut [Chain], chain| chains.get_mut(number).map(|place| *place = chain);
+        mark(chains, Chain::Open);
+        let mut longest = 0;
+        for part in self.parts.get(number).map_or(&[][..], |parts| &parts.in_place) {
+            longest = longest.max(self.chain(*part, above + 1, chains, order)?);
+        }
+        let long = longest + 1;
+        if long > MAX_CHAIN {
             return Err(SchemaFault::Chain);
         }
-        self.known.insert(identity, cost);
-        Ok(cost)
+        mark(chains, Chain::Long(long));
+        order.push(number);
+        Ok(long)
     }
 
     /// The schema that a reference leads to. One that is not followed here is not compiled: it could hide the cost.
@@ -182,6 +317,30 @@ impl<'a> Expansion<'a> {
         };
         found.ok_or_else(outside)
     }
+}
+
+#[derive(Clone, Copy)]
+enum Chain {
+    Unknown,
+    /// Being followed: who meets it again goes in a circle.
+    Open,
+    Long(usize),
+}
+
+/// How many places a value has, and how deep they are nested.
+fn extent(value: &Value) -> (u64, usize) {
+    let (mut places, mut deepest) = (0_u64, 0);
+    let mut waiting = vec![(value, 0)];
+    while let Some((value, depth)) = waiting.pop() {
+        places += 1;
+        deepest = deepest.max(depth);
+        match value {
+            Value::Object(members) => waiting.extend(members.values().map(|value| (value, depth + 1))),
+            Value::Array(items) => waiting.extend(items.iter().map(|value| (value, depth + 1))),
+            _ => {}
+        }
+    }
+    (places, deepest)
 }
 
 /// Every schema that has a name of its own (JSON Schema 2020-12, core §8.2.2).

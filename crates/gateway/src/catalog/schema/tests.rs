@@ -148,7 +148,7 @@ fn schemas_that_are_chained_too_deep_are_refused_however_they_are_ordered() {
         for length in [30, 2000] {
             refused(
                 &chain(length, backward),
-                &expect!["its references and combinations are chained more than 24 deep"],
+                &expect!["its references and combinations are chained more than 24 deep, or in a circle"],
             );
         }
     }
@@ -160,4 +160,89 @@ fn a_recursive_schema_is_compiled() {
         json!({"type": "object", "properties": {"children": {"type": "array", "items": {"$ref": "#"}}}});
     let validator = compile(&tree).expect("compiled");
     assert!(validator.check(&json!({"children": [{"children": [{"children": 1}]}]})).is_err());
+}
+
+/// A chain of definitions, each of which `link` makes of the reference to the next.
+fn linked(length: usize, link: fn(Value) -> Value, last: Value) -> Value {
+    let mut defs = serde_json::Map::new();
+    for index in 0..length {
+        defs.insert(format!("s{index}"), link(json!({"$ref": format!("#/$defs/s{}", index + 1)})));
+    }
+    defs.insert(format!("s{length}"), last);
+    json!({"$ref": "#/$defs/s0", "$defs": defs})
+}
+
+#[test]
+fn what_the_library_follows_in_place_is_counted() {
+    let chained = expect!["its references and combinations are chained more than 24 deep, or in a circle"];
+    let dependencies: fn(Value) -> Value = |next| json!({"dependencies": {"x": next}});
+    refused(&linked(3000, dependencies, json!({})), &chained);
+    refused(&linked(3000, |next| json!({"dependentSchemas": {"x": next}}), json!({})), &chained);
+    assert!(compile(&linked(5, dependencies, json!({}))).is_ok());
+    assert!(compile(&json!({"dependencies": {"x": ["y"]}})).is_ok());
+    refused(&json!({"$ref": "#"}), &chained);
+    refused(&json!({"$ref": "#/$defs/a", "$defs": {"a": {"allOf": [{"$ref": "#/$defs/a"}]}}}), &chained);
+    // The way back goes over a child.
+    assert!(compile(&json!({"unevaluatedProperties": {"$ref": "#"}})).is_ok());
+    assert!(compile(&json!({"items": {"$ref": "#"}})).is_ok());
+}
+
+#[test]
+fn circles_cannot_hide_a_chain() {
+    let mut defs = serde_json::Map::new();
+    for index in 1..40 {
+        let mut below = json!({"$ref": format!("#/$defs/x{}", index - 1)});
+        for _ in 0..8 {
+            below = json!({"allOf": [below]});
+        }
+        defs.insert(format!("x{index}"), json!({"allOf": [{"$ref": format!("#/$defs/a{index}")}]}));
+        let again = json!({"$ref": format!("#/$defs/x{index}")});
+        defs.insert(format!("a{index}"), json!({"allOf": [again, below]}));
+    }
+    defs.insert("x0".into(), json!({}));
+    let schema = json!({"$ref": "#/$defs/a39", "$defs": defs});
+    refused(
+        &schema,
+        &expect!["its references and combinations are chained more than 24 deep, or in a circle"],
+    );
+}
+
+#[test]
+fn only_the_whole_has_a_name_that_references_start_from() {
+    refused(
+        &json!({"$defs": {"a": {"$id": "https://a.example/", "$ref": "#/$defs/b", "$defs": {"b": {}}}, "b": {}}}),
+        &expect!["a schema in it has an `$id` of its own, `https://a.example/`; only the whole may have one"],
+    );
+    assert!(
+        compile(&json!({"$id": "https://a.example/", "properties": {"$id": {"type": "string"}}})).is_ok()
+    );
+}
+
+#[test]
+fn what_multiplies_with_the_depth_of_a_value_is_not_checked_on_a_deep_one() {
+    let nested = |depth: usize, key: &str| (0..depth).fold(json!(1), |inner, _| json!({key: inner}));
+    let slow = "the whole: with this schema, checking a value so large or so deep could take too long";
+    let twice =
+        json!({"allOf": [{"properties": {"x": {"$ref": "#"}}}, {"properties": {"x": {"$ref": "#"}}}]});
+    let twice = compile(&twice).expect("compiled");
+    assert_eq!(twice.check(&nested(8, "x")), Ok(()));
+    assert_eq!(twice.check(&nested(60, "x")), Err(slow.to_owned()));
+    let last = json!({"type": "integer"});
+    let without_a_loop = linked(
+        60,
+        |next| json!({"allOf": [{"properties": {"x": next}}, {"patternProperties": {"x": next}}]}),
+        last,
+    );
+    let without_a_loop = compile(&without_a_loop).expect("compiled");
+    assert_eq!(without_a_loop.check(&nested(60, "x")), Err(slow.to_owned()));
+    // A tree is deep, and every place of it is checked once.
+    let tree = json!({"properties": {"l": {"$ref": "#"}, "r": {"$ref": "#"}}, "type": ["object", "integer"]});
+    let tree = compile(&tree).expect("compiled");
+    assert_eq!(tree.check(&nested(100, "l")), Ok(()));
+    assert!(tree.check(&json!({"l": {"r": "no"}})).expect_err("refused").starts_with("`/l/r`: "));
+    // Many places, few schemas: still checked. Many of both: not.
+    let wide = Value::Array((0..200_000).map(Value::from).collect());
+    assert_eq!(compile(&json!({"items": {"type": "integer"}})).expect("compiled").check(&wide), Ok(()));
+    let dear = json!({"items": {"allOf": (0..500).map(|_| json!({"type": "integer"})).collect::<Vec<_>>()}});
+    assert_eq!(compile(&dear).expect("compiled").check(&wide), Err(slow.to_owned()));
 }
