@@ -72,6 +72,17 @@ pub(crate) enum CommandFault {
         #[source]
         source: std::io::Error,
     },
+    /// Fewer descriptors than the configured bounds may need.
+    #[error(
+        "the bounds of the configuration may need {needed} open files, the system allows this process {allowed}"
+    )]
+    #[diagnostic(
+        code("AG-CLI-DESCRIPTORS"),
+        help(
+            "allow more (`ulimit -Hn`, `LimitNOFILE=`), or lower `limits.connections` or `limits.in_flight`"
+        )
+    )]
+    Descriptors { needed: u64, allowed: u64 },
     /// A listener that broke.
     #[error("the server broke while it served")]
     #[diagnostic(code("AG-CLI-SERVE"))]

@@ -1,4 +1,5 @@
-//! A listener that nobody can occupy: connections are counted, a request's head has to come in time, and stopping ends.
+//! A listener that is not occupied for long: connections are counted, a request's head has to come in time, what is sent has
+//! to be taken, and stopping ends.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -17,6 +18,10 @@ use tower::ServiceExt as _;
 
 /// How long the head of a request may take, also of the next one on a connection that is kept.
 const HEAD_WITHIN: Duration = Duration::from_secs(15);
+/// How long a peer may take nothing of what is sent to it. Nothing else ends a response that nobody reads.
+const TAKEN_WITHIN: Duration = Duration::from_secs(30);
+/// Bytes that are read ahead on a connection, and the most that a head may have.
+const READ_AHEAD: usize = 64 << 10;
 /// How long the listener rests when the system has no descriptors left.
 const REST: Duration = Duration::from_millis(100);
 
@@ -31,7 +36,7 @@ pub(crate) async fn serve(
     let places = Arc::new(Semaphore::new(connections));
     let graceful = GracefulShutdown::new();
     let mut server = http1::Builder::new();
-    server.timer(TokioTimer::new()).header_read_timeout(HEAD_WITHIN);
+    server.timer(TokioTimer::new()).header_read_timeout(HEAD_WITHIN).max_buf_size(READ_AHEAD);
     let mut open = tokio::task::JoinSet::new();
     loop {
         let accepted = async {
@@ -52,8 +57,12 @@ pub(crate) async fn serve(
                 continue;
             }
         };
-        if let Err(fault) = stream.set_nodelay(true) {
-            tracing::debug!(error = &fault as &dyn std::error::Error, "TCP_NODELAY was not set");
+        if let Err(fault) = stream.set_nodelay(true).and_then(|()| taken_within(&stream, TAKEN_WITHIN)) {
+            tracing::warn!(
+                error = &fault as &dyn std::error::Error,
+                "a connection could not be set up, it is closed"
+            );
+            continue;
         }
         let service = router.clone().map_request(|request: Request<Incoming>| request.map(Body::new));
         let connection = server.serve_connection(TokioIo::new(stream), TowerToHyperService::new(service));
@@ -70,4 +79,17 @@ pub(crate) async fn serve(
         tracing::warn!("connections that did not end in time are closed");
     }
     open.shutdown().await;
+}
+
+/// Ends the connection when what is sent is not taken for so long (`TCP_USER_TIMEOUT`, RFC 5482; also where the peer's window
+/// is closed, see tcp(7)). Other systems than Linux have no such option.
+#[cfg(target_os = "linux")]
+fn taken_within(stream: &tokio::net::TcpStream, time: Duration) -> std::io::Result<()> {
+    let milliseconds = u32::try_from(time.as_millis()).unwrap_or(u32::MAX);
+    Ok(rustix::net::sockopt::set_tcp_user_timeout(stream, milliseconds)?)
+}
+
+#[cfg(not(target_os = "linux"))]
+fn taken_within(_stream: &tokio::net::TcpStream, _time: Duration) -> std::io::Result<()> {
+    Ok(())
 }

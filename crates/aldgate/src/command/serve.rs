@@ -5,6 +5,7 @@ use std::process::ExitCode;
 use std::sync::Arc;
 
 use aldgate_field_service::{Access, FieldService, Options};
+use aldgate_gateway::settings::Bounds;
 use aldgate_gateway::{Gateway, nodelay};
 use tokio::net::TcpListener;
 
@@ -58,6 +59,7 @@ async fn gateway(file: &HostFile) -> miette::Result<()> {
     }
     let systems = systems(&loaded).await?;
     let assembled = assemble(&loaded, systems.as_ref()).await?;
+    enough_descriptors(&assembled.parts.settings.bounds)?;
     let agents = listen(assembled.listen, "`listen` in `[gateway]` of aldgate.toml").await?;
     let admin = listen(assembled.admin, "`listen` in `[admin]` of aldgate.toml").await?;
     let (gateway, recovered) = Gateway::start(assembled.parts).await.coded()?;
@@ -75,6 +77,23 @@ async fn gateway(file: &HostFile) -> miette::Result<()> {
     note!("admin:  http://{}", address_of(&admin)?);
     gateway.serve(agents, admin, signal::stop()).await;
     hang_ups.abort();
+    Ok(())
+}
+
+/// Raises the limit of open files to what the system allows, and refuses bounds that need more: without descriptors the
+/// store cannot be opened anew, and nobody reaches the admin API.
+fn enough_descriptors(bounds: &Bounds) -> miette::Result<()> {
+    use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
+    let limit = getrlimit(Resource::Nofile);
+    let allowed = limit.maximum.unwrap_or(u64::MAX);
+    let counted = |number: usize| u64::try_from(number).unwrap_or(u64::MAX);
+    // A connection for each client, one for each call to an upstream; the admin API, the store and the rest.
+    let needed = counted(bounds.connections).saturating_add(counted(bounds.in_flight)).saturating_add(512);
+    if needed > allowed {
+        return Err(CommandFault::Descriptors { needed, allowed }.into());
+    }
+    let raised = Rlimit { current: limit.maximum, maximum: limit.maximum };
+    setrlimit(Resource::Nofile, raised).map_err(|fault| CommandFault::Machine(fault.into()))?;
     Ok(())
 }
 
