@@ -22,7 +22,9 @@ use crate::gate::Gate;
 use crate::head;
 use fault::AdminFault;
 
-/// How long one request may take, its body included.
+/// Bytes of a request's body.
+const BODY: usize = 16 << 10;
+/// How long the body of a request may take.
 const WITHIN: std::time::Duration = std::time::Duration::from_secs(30);
 
 /// All routes of the API.
@@ -38,7 +40,6 @@ pub(crate) fn router(gate: Arc<Gate>) -> Router {
         .route("/v1/evidence/{call}", get(evidence::show))
         .fallback(|| async { AdminFault::no_route() })
         .layer(middleware::from_fn_with_state(gate.clone(), door))
-        .layer(axum::extract::DefaultBodyLimit::max(16 << 10))
         .route("/healthz", get(healthz).with_state(gate.clone()))
         .with_state(gate)
 }
@@ -55,25 +56,28 @@ async fn healthz(State(gate): State<Arc<Gate>>) -> Response {
     }
 }
 
-/// `Host` and `Origin` are checked as on the other listener.
+/// `Host` and `Origin` are checked as on the other listener. The body has to come in time; then the request is worked to its
+/// end whether or not its client stays, so that what is decided is also told to those who wait for it.
 async fn door(State(gate): State<Arc<Gate>>, request: Request, next: Next) -> Response {
     let (parts, body) = request.into_parts();
-    match head::doorway(&gate.settings.doors, &parts) {
-        Ok(()) => {
-            let answered = tokio::time::timeout(WITHIN, next.run(Request::from_parts(parts, body))).await;
-            let late = || {
-                AdminFault::new(
-                    408,
-                    "AG-ADMIN-SLOW",
-                    "the request did not come, or was not answered, within 30 s",
-                )
-            };
-            answered.unwrap_or_else(|_| late().into_response())
-        }
-        Err(refusal) => {
-            AdminFault::new(refusal.http_status(), refusal.code(), refusal.to_string()).into_response()
-        }
+    if let Err(refusal) = head::doorway(&gate.settings.doors, &parts) {
+        return AdminFault::new(refusal.http_status(), refusal.code(), refusal.to_string()).into_response();
     }
+    let body = match tokio::time::timeout(WITHIN, axum::body::to_bytes(body, BODY)).await {
+        Ok(Ok(body)) => body,
+        Ok(Err(_)) => {
+            return AdminFault::bad("the body was cut off, or has more than 16 KiB").into_response();
+        }
+        Err(_) => {
+            let message = "the request did not come within 30 s; nothing was done";
+            return AdminFault::new(408, "AG-ADMIN-SLOW", message).into_response();
+        }
+    };
+    let worked = tokio::spawn(next.run(Request::from_parts(parts, body.into()))).await;
+    worked.unwrap_or_else(|fault| {
+        tracing::error!(error = &fault as &dyn std::error::Error, "a request to the admin API broke");
+        AdminFault::new(500, "AG-INTERNAL", "the gateway failed; see its log").into_response()
+    })
 }
 
 /// The authenticated principal of a request.

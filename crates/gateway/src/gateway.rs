@@ -180,8 +180,8 @@ impl Gateway {
     ) {
         let closing = self.gate.closing.clone();
         let bounds = &self.gate.settings.bounds;
-        // A request under way may have an upstream to wait for, and one to answer by itself.
-        let drain = bounds.call_timeout * 2 + std::time::Duration::from_secs(5);
+        let drain = bounds.longest();
+        let (ending, ended) = tokio::sync::oneshot::channel();
         let (agents_most, admin_most) = (bounds.connections, ADMIN_CONNECTIONS);
         let serve =
             |listener, router, most| serving::serve(listener, router, most, closing.subscribe(), drain);
@@ -191,19 +191,25 @@ impl Gateway {
         );
         tokio::spawn(async move {
             stop.await;
+            let _ = ending.send(tokio::time::Instant::now());
             closing.send_replace(true);
         });
         both.await;
-        self.stop().await;
+        let begun = ended.await.unwrap_or_else(|_| tokio::time::Instant::now());
+        self.stop_within(drain.saturating_sub(begun.elapsed())).await;
     }
 
     /// Stops comparing contracts and writes the last rows.
     pub async fn stop(self) {
+        let longest = self.gate.settings.bounds.longest();
+        self.stop_within(longest).await;
+    }
+
+    async fn stop_within(self, longest: std::time::Duration) {
         self.gate.snapshot.load().retire();
         // Each request keeps its place until its call has ended, whether or not its client stayed.
         let bounds = &self.gate.settings.bounds;
         let places = u32::try_from(bounds.in_flight).unwrap_or(u32::MAX);
-        let longest = bounds.call_timeout * 2 + std::time::Duration::from_secs(5);
         if tokio::time::timeout(longest, self.gate.in_flight.acquire_many(places)).await.is_err() {
             tracing::error!("some calls did not end; their outcomes are closed as unknown at the next start");
         }

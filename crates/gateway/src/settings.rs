@@ -38,6 +38,15 @@ pub struct Bounds {
     pub call_timeout: Duration,
 }
 
+impl Bounds {
+    /// The longest that a request may be under way once nothing waits for a person: it may have an upstream to wait for, and
+    /// one to answer by itself.
+    #[must_use]
+    pub fn longest(&self) -> Duration {
+        self.call_timeout * 2 + Duration::from_secs(5)
+    }
+}
+
 impl Default for Bounds {
     fn default() -> Self {
         Self {
@@ -138,4 +147,44 @@ pub struct Settings {
     pub approvals: ApprovalTimes,
     /// Where people decide, shown to callers that wait; a URL or a command.
     pub decide_hint: String,
+}
+
+/// The origin of an `https:` or `http:` URL that names no user: scheme, host in lower case, and the port where it is not
+/// the scheme's own (RFC 6454 §6.2).
+#[must_use]
+pub fn origin_of(url: &str) -> Option<String> {
+    let url: http::Uri = url.parse().ok()?;
+    let authority = url.authority().filter(|authority| !authority.as_str().contains('@'))?.as_str();
+    let (scheme, port) = match url.scheme_str()? {
+        "https" => ("https", ":443"),
+        "http" => ("http", ":80"),
+        _ => return None,
+    };
+    let host = authority.strip_suffix(port).unwrap_or(authority).to_ascii_lowercase();
+    Some(format!("{scheme}://{host}"))
+}
+
+#[cfg(test)]
+mod tests {
+    #[test]
+    fn an_origin_has_one_spelling() {
+        let of = |url| super::origin_of(url);
+        let origin = Some("https://login.example.com".to_owned());
+        for url in
+            ["https://login.example.com", "https://LOGIN.example.com:443/a?b", "HTTPS://login.example.com/"]
+        {
+            assert_eq!(of(url), origin, "{url}");
+        }
+        assert_eq!(of("https://login.example.com:80/").as_deref(), Some("https://login.example.com:80"));
+        assert_eq!(of("http://[::1]:8080/").as_deref(), Some("http://[::1]:8080"));
+        for url in [
+            "https://me@login.example.com/",
+            "ftp://login.example.com/",
+            "login.example.com",
+            "/a",
+            "javascript:x",
+        ] {
+            assert_eq!(of(url), None, "{url}");
+        }
+    }
 }

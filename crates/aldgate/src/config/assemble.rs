@@ -12,7 +12,7 @@ use aldgate_authority::{PolicySet, Registry, overlaps};
 use aldgate_contract::Lock;
 use aldgate_field_service::{FieldService, ServerName};
 use aldgate_gateway::settings::{
-    ApprovalTimes, Bounds, Doors, MayAsk, Pins, Settings, Transport, UpstreamSettings,
+    ApprovalTimes, Bounds, Doors, MayAsk, Pins, Settings, Transport, UpstreamSettings, origin_of,
 };
 use aldgate_gateway::{Configured, Parts, Reviewed, review};
 use aldgate_identity::TokenTable;
@@ -267,6 +267,19 @@ pub(crate) fn upstream_settings(
             return Err(fault("`kind = \"inproc\"` takes `system`, and no `url`".to_owned()));
         }
     };
+    for origin in &section.ask_origins {
+        let right = origin_of(origin);
+        if right.as_ref() != Some(origin) {
+            let right = right.map_or_else(
+                || "`https://host` or `https://host:port`".to_owned(),
+                |right| format!("`{right}`"),
+            );
+            return Err(fault(format!("`{origin}` in `ask_origins` is no origin; expected {right}")));
+        }
+    }
+    if section.may_ask.contains(&Asking::Url) == section.ask_origins.is_empty() {
+        return Err(fault("`may_ask` with `url` and `ask_origins` belong together".to_owned()));
+    }
     let bearer = match &section.bearer_env {
         Some(variable) if with_secrets => {
             Some(environment(variable, &format!("upstreams.{name}.bearer_env"))?)

@@ -79,6 +79,29 @@ fn live_contracts_are_compared_at_least_every_five_minutes() {
     }
 }
 
+#[test]
+fn an_origin_that_could_never_be_met_is_refused() {
+    let upstream = |asking: &str| {
+        format!(
+            "[upstreams.a]\nkind = \"http\"\nurl = \"http://127.0.0.1:1/mcp\"\nlock = \"a.json\"\n{asking}\n"
+        )
+    };
+    let both = |origin: &str| upstream(&format!("may_ask = [\"url\"]\nask_origins = [\"{origin}\"]"));
+    let unfit = |toml: &str, expected: &str| {
+        let said = said(toml).expect_err(toml);
+        assert!(said.contains("AG-CONFIG-UPSTREAM") && said.contains(expected), "{said}");
+    };
+    for bad in ["https://a.example/", "https://A.example", "https://a.example:443"] {
+        unfit(&both(bad), "is no origin; expected `https://a.example`");
+    }
+    unfit(&both("a.example"), "expected `https://host` or `https://host:port`");
+    unfit(&upstream("may_ask = [\"url\"]"), "belong together");
+    unfit(&upstream("ask_origins = [\"https://a.example\"]"), "belong together");
+    // The right one gets as far as the lock, which is not there.
+    let right = said(&both("https://a.example:8443")).expect_err("no lock");
+    assert!(right.contains("AG-CONFIG-LOCK"), "{right}");
+}
+
 /// Checks a configuration of one upstream with one pinned tool, and returns its exit code and what is printed.
 fn checked(
     upstream: &Upstream,

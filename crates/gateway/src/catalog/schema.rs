@@ -408,23 +408,25 @@ pub(crate) fn form(raw: &RawValue) -> Option<Value> {
     let plain = |field: &Value| -> serde_json::Map<String, Value> {
         PLAIN.iter().filter_map(|key| Some(((*key).to_owned(), field.get(key)?.clone()))).collect()
     };
-    let choices = |field: &Value, key: &str| -> Option<Value> {
-        let all = field.get(key)?.as_array()?;
-        Some(all.iter().filter_map(|choice| choice.get("const").cloned()).collect())
+    // The titled choices under `key`, where there are any; `None` where they are not all constants.
+    let choices = |field: &Value, key: &str| -> Option<Option<Value>> {
+        let Some(all) = field.get(key) else { return Some(None) };
+        let all = all.as_array().filter(|all| !all.is_empty())?;
+        all.iter().map(|choice| choice.get("const").cloned()).collect::<Option<Value>>().map(Some)
     };
     let mut fields = serde_json::Map::new();
     for (name, field) in schema.get("properties")?.as_object()? {
         let mut kept = plain(field);
         match field.get("type").and_then(Value::as_str)? {
             "string" | "number" | "integer" | "boolean" => {
-                if let Some(titled) = choices(field, "oneOf") {
+                if let Some(titled) = choices(field, "oneOf")? {
                     kept.insert("enum".to_owned(), titled);
                 }
             }
             "array" => {
                 let items = field.get("items")?;
                 let mut item = plain(items);
-                if let Some(titled) = choices(items, "anyOf") {
+                if let Some(titled) = choices(items, "anyOf")? {
                     item.insert("enum".to_owned(), titled);
                 }
                 item.get("enum")?;
@@ -435,5 +437,10 @@ pub(crate) fn form(raw: &RawValue) -> Option<Value> {
         fields.insert(name.clone(), kept.into());
     }
     let required = schema.get("required").cloned().unwrap_or_else(|| Value::Array(Vec::new()));
-    Some(serde_json::json!({"type": "object", "properties": fields, "required": required}))
+    // As in any schema, members that are not asked for are let through unless it says otherwise.
+    let more = schema.get("additionalProperties").and_then(Value::as_bool).unwrap_or(true);
+    let members = serde_json::json!({
+        "type": "object", "properties": fields, "required": required, "additionalProperties": more,
+    });
+    Some(members)
 }

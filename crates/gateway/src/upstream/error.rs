@@ -65,8 +65,7 @@ fn is_about_the_request(number: i64) -> bool {
 /// Whether the client declared a capability that the gateway did not declare on.
 fn asked_in_vain(spent: &Spent) -> bool {
     let kinds = [MayAsk::Form, MayAsk::Url, MayAsk::Sampling, MayAsk::Roots];
-    let withheld = |kind| relay::of_client(spent, kind) && !relay::declares(spent, kind);
-    kinds.into_iter().any(withheld) || spent.meta.capabilities.tasks
+    kinds.into_iter().any(|kind| relay::withholds(spent, kind)) || spent.meta.capabilities.tasks
 }
 
 /// The code that leaves, and whether it is another one than came: a code of the reserved range leaves only where the

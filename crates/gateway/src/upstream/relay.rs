@@ -15,7 +15,7 @@ use crate::clock;
 use crate::gate::Gate;
 use crate::permit::Spent;
 use crate::reply;
-use crate::settings::MayAsk;
+use crate::settings::{MayAsk, origin_of};
 use crate::trail::Trail;
 
 /// How long a client may take for one round, in milliseconds.
@@ -51,14 +51,20 @@ pub(super) fn capabilities(spent: &Spent) -> serde_json::Value {
     declared.into()
 }
 
+/// Whether a kind of input that the client declared is not declared to the upstream.
+pub(super) fn withholds(spent: &Spent, kind: MayAsk) -> bool {
+    let answered = kind == MayAsk::Form && answers_by_itself(spent);
+    of_client(spent, kind) && !declares(spent, kind) && !answered
+}
+
 /// Whether a kind of input is declared to the upstream because it can be relayed: the client declared it, and the host
 /// allows it.
-pub(super) fn declares(spent: &Spent, kind: MayAsk) -> bool {
+fn declares(spent: &Spent, kind: MayAsk) -> bool {
     spent.tool.source.asking.kinds.contains(&kind) && of_client(spent, kind)
 }
 
 /// Whether the client declared a kind of input on this request.
-pub(super) fn of_client(spent: &Spent, kind: MayAsk) -> bool {
+fn of_client(spent: &Spent, kind: MayAsk) -> bool {
     let declared = &spent.meta.capabilities;
     match kind {
         MayAsk::Form => declared.elicitation_form,
@@ -106,6 +112,10 @@ fn relayed(spent: &Spent, request: &InputRequest) -> Result<(Box<RawValue>, Opti
         }
         InputKind::Sampling => {
             may_ask(spent, MayAsk::Sampling, "a message of the client's model")?;
+            if !spent.meta.capabilities.sampling_tools && offers_tools(&request.raw) {
+                let what = "it asks the client's model to use tools, but the client did not declare that";
+                return Err(Fault::MayNotAsk(what.to_owned()));
+            }
             Ok((request.raw.clone(), None))
         }
         InputKind::Roots => {
@@ -113,6 +123,14 @@ fn relayed(spent: &Spent, request: &InputRequest) -> Result<(Box<RawValue>, Opti
             Ok((request.raw.clone(), None))
         }
     }
+}
+
+/// Whether a request for sampling has a member that needs `sampling.tools` (client/sampling#capabilities).
+fn offers_tools(request: &RawValue) -> bool {
+    let params =
+        serde_json::from_str::<Members>(request.get()).ok().and_then(|mut all| all.swap_remove("params"));
+    let params = params.and_then(|params| serde_json::from_str::<Members>(params.get()).ok());
+    params.is_some_and(|params| params.contains_key("tools") || params.contains_key("toolChoice"))
 }
 
 /// The answer to what the upstream asks, where the client sent it along with its first request: all of it, to questions
@@ -130,14 +148,6 @@ pub(super) fn early_answer(spent: &Spent, view: &ResultView) -> Option<Result<Bo
     let answers = checked_responses(&asked, Some(early)).ok()??;
     let given: Members = serde_json::from_str(answers.get()).ok()?;
     (given.len() == asked.len()).then_some(Ok(answers))
-}
-
-/// Scheme, host and port of an `https:` or `http:` URL that names no user (RFC 6454).
-fn origin_of(url: &str) -> Option<String> {
-    let url: http::Uri = url.parse().ok()?;
-    let scheme = url.scheme_str().filter(|scheme| ["https", "http"].contains(scheme))?;
-    let authority = url.authority()?.as_str();
-    (!authority.contains('@')).then(|| format!("{scheme}://{}", authority.to_ascii_lowercase()))
 }
 
 /// The upstream's request for input as the client gets it: the messages say who asks, and the state is sealed together

@@ -278,6 +278,21 @@ async fn every_kind_of_input_is_relayed_where_both_sides_want_it() {
 }
 
 #[tokio::test]
+async fn the_clients_model_is_offered_tools_only_where_the_client_declared_that() {
+    let world = World::start(open_to_all).await;
+    for (member, value) in [("tools", json!([])), ("toolChoice", json!({"mode": "none"}))] {
+        let mut asks = sampling();
+        asks["a"]["params"][member] = value;
+        world.up.does("look", Behaviour::asking(asks, "looked"));
+        let look = Call::tool("look", r#"{"text":"t"}"#);
+        let without = world.send(&look.clone().declaring(json!({"sampling": {}}))).await;
+        assert_eq!(code(&without), "AG-UPSTREAM-ASKS", "{}", without.text());
+        let with = world.send(&declaring_all(look)).await;
+        assert_eq!(with.result().unwrap()["resultType"], "input_required", "{}", with.text());
+    }
+}
+
+#[tokio::test]
 async fn a_url_leads_to_a_listed_origin_or_nowhere() {
     let world = World::start(open_to_all).await;
     for url in [

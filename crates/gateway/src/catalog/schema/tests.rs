@@ -102,6 +102,8 @@ fn a_form_is_an_object_of_plain_values() {
         json!({"type": "object", "properties": {"a": {"type": "object"}}}),
         json!({"type": "object", "properties": {"a": {"type": "array", "items": {"type": "object"}}}}),
         json!({"type": "object", "properties": {}, "allOf": []}),
+        json!({"type": "object", "properties": {"a": {"type": "string", "oneOf": [{"pattern": "x"}]}}}),
+        json!({"type": "object", "properties": {"a": {"type": "string", "oneOf": []}}}),
         json!([]),
     ] {
         assert!(!flat(nested.clone()), "{nested}");
@@ -112,7 +114,7 @@ fn a_form_is_an_object_of_plain_values() {
 fn a_form_is_held_to_its_plain_keywords_alone() {
     let held = super::form(
         &RawValue::from_string(
-            json!({"type": "object", "x": {"allOf": []}, "required": ["a"], "properties": {
+            json!({"type": "object", "x": {"allOf": []}, "required": ["a"], "additionalProperties": false, "properties": {
                 "a": {"type": "string", "minLength": 2, "$ref": "#/x", "allOf": [{"$ref": "#"}], "title": "A"},
                 "b": {"type": "string", "oneOf": [{"const": "x", "title": "X"}]},
                 "c": {"type": "array", "items": {"anyOf": [{"const": "y"}], "$ref": "#"}},
@@ -121,7 +123,7 @@ fn a_form_is_held_to_its_plain_keywords_alone() {
         )
         .expect("JSON"),
     );
-    let expected = json!({"type": "object", "required": ["a"], "properties": {
+    let expected = json!({"type": "object", "required": ["a"], "additionalProperties": false, "properties": {
         "a": {"type": "string", "minLength": 2},
         "b": {"type": "string", "enum": ["x"]},
         "c": {"type": "array", "items": {"enum": ["y"]}},
