@@ -29,6 +29,7 @@ CREATE TABLE approvals (
 ) STRICT;
 CREATE UNIQUE INDEX approvals_one_open ON approvals (binding_key) WHERE state IN ('pending', 'approved');
 CREATE INDEX approvals_denied ON approvals (denial_key) WHERE state = 'denied';
+CREATE INDEX approvals_redeemed ON approvals (denial_key, created_at) WHERE state = 'redeemed';
 CREATE INDEX approvals_state ON approvals (tenant, state, created_at);
 CREATE INDEX approvals_pending ON approvals (tenant, caller) WHERE state = 'pending';
 

@@ -212,6 +212,25 @@ impl Store {
         Ok((decode(&row)?, sealed.unwrap_or_default()))
     }
 
+    /// Other approvals of the same action (caller, tool and arguments) that were redeemed, the newest first, `most` at the most.
+    ///
+    /// # Errors
+    /// Where the database refuses.
+    pub async fn redeemed_before(&self, record: &Record, most: u32) -> Result<Vec<Record>, StoreFault> {
+        let rows = sqlx::query(
+            "SELECT record FROM approvals WHERE denial_key = ? AND state = 'redeemed' AND tenant = ? AND id <> ? \
+             ORDER BY created_at DESC LIMIT ?",
+        )
+        .bind(record.binding.denial_key())
+        .bind(&record.binding.caller.tenant)
+        .bind(record.id.as_str())
+        .bind(most)
+        .fetch_all(&self.readers)
+        .await
+        .doing("look for earlier approvals")?;
+        rows.iter().map(decode).collect()
+    }
+
     /// Approvals with their sealed arguments, oldest first.
     ///
     /// # Errors

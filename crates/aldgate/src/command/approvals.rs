@@ -109,6 +109,15 @@ fn show(one: &Value) -> miette::Result<()> {
     }
     out::line(format!("contract   {}", text(one, "/contract")))?;
     out::line(format!("asked      {}, until {}", text(one, "/created_at"), text(one, "/expires_at")))?;
+    for past in one.get("earlier").and_then(Value::as_array).into_iter().flatten() {
+        let (call, at, outcome) = (text(past, "/call"), text(past, "/asked_at"), text(past, "/outcome"));
+        let why = match outcome.as_str() {
+            "unknown" => "it may have been executed",
+            "open" => "it may be under way",
+            _ => "the same caller made the same call",
+        };
+        out::line(format!("earlier    {call}, asked for at {at}, {outcome}: {why}"))?;
+    }
     if one.get("decision").is_some_and(|decision| !decision.is_null()) {
         let said = text(one, "/decision/decision");
         let note = text(one, "/decision/note");

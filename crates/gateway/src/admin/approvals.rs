@@ -5,7 +5,7 @@ use std::sync::Arc;
 use aldgate_approval::{ApprovalId, CallId, Decision, Record, RecordState, Verdict};
 use aldgate_authority::{Decide, Item, Principal};
 use aldgate_evidence::{Digests, Kind, Row};
-use aldgate_store::{ApprovalFilter, Durability};
+use aldgate_store::{ApprovalFilter, Durability, EvidenceFilter};
 use axum::Json;
 use axum::extract::rejection::{JsonRejection, QueryRejection};
 use axum::extract::{Path, Query, State};
@@ -19,6 +19,8 @@ use crate::{approve, clock};
 
 /// Approvals that are read for one answer.
 const PAGE: u32 = 200;
+/// Earlier calls that are shown beside an approval.
+const EARLIER: u32 = 5;
 /// The method of decisions in the evidence.
 const DECIDE: &str = "approvals/decide";
 
@@ -65,7 +67,35 @@ pub(super) async fn show(
     Path(id): Path<String>,
 ) -> Result<Json<Value>, AdminFault> {
     let (record, sealed) = visible(&gate, &caller.0, &id).await?;
-    Ok(Json(view(&gate, &record, &sealed)))
+    let mut shown = view(&gate, &record, &sealed);
+    if let Value::Object(members) = &mut shown {
+        members.insert("earlier".to_owned(), earlier(&gate, &record).await?);
+    }
+    Ok(Json(shown))
+}
+
+/// The calls that were made of the same action under other approvals, the newest first, with their outcomes: who decides
+/// should know that it was done, or may have been. A call without an outcome is `open`.
+async fn earlier(gate: &Gate, record: &Record) -> Result<Value, AdminFault> {
+    let mut found = Vec::new();
+    for past in gate.store.redeemed_before(record, EARLIER).await.map_err(AdminFault::store)? {
+        let Some(call) = &past.redeemed_by else { continue };
+        let filter = EvidenceFilter {
+            tenant: record.binding.caller.tenant.clone(),
+            call: Some(call.to_string()),
+            kind: Some(Kind::Outcome.as_str().to_owned()),
+            limit: 1,
+            ..Default::default()
+        };
+        let rows = gate.store.evidence(&filter).await.map_err(AdminFault::store)?;
+        let row = rows.last().and_then(|row| serde_json::from_str::<Value>(&row.body).ok());
+        let outcome = row.and_then(|row| Some(row.get("outcome")?.as_str()?.to_owned()));
+        found.push(json!({
+            "approval": past.id, "call": call, "asked_at": clock::rfc3339(past.created_at),
+            "outcome": outcome.as_deref().unwrap_or("open"),
+        }));
+    }
+    Ok(found.into())
 }
 
 /// Takes a person's decision. One that is refused leaves a row too.

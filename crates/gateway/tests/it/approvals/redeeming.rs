@@ -6,7 +6,7 @@ use futures::future::join_all;
 use serde_json::json;
 
 use super::{BOLTS, approved, order, retry};
-use crate::world::{World, approval, code, rpc, state, text};
+use crate::world::{World, approval, call_id, code, rpc, state, text};
 
 #[tokio::test]
 async fn what_is_sent_are_the_bytes_that_were_approved() {
@@ -120,6 +120,19 @@ async fn a_failed_send_uses_the_approval_up_and_says_so() {
     let anew = world.send(&order()).await;
     assert_ne!(approval(&anew), id);
     assert_eq!(world.up.calls("order").len(), 1);
+    // Who is asked again is told that it may have been done.
+    let shown = world.look(&format!("/v1/approvals/{}", approval(&anew))).await;
+    let earlier = shown["earlier"].as_array().unwrap();
+    assert_eq!(earlier.len(), 1, "{shown}");
+    assert_eq!(
+        (earlier[0]["approval"].as_str(), earlier[0]["outcome"].as_str()),
+        (Some(&*id), Some("unknown"))
+    );
+    assert_eq!(earlier[0]["call"], call_id(&failed));
+    assert_eq!(world.look(&format!("/v1/approvals/{id}")).await["earlier"], json!([]));
+    let other = world.call("order", r#"{"item": "nuts", "count": 1}"#).await;
+    let shown = world.look(&format!("/v1/approvals/{}", approval(&other))).await;
+    assert_eq!(shown["earlier"], json!([]), "another action");
 }
 
 #[tokio::test]
