@@ -128,8 +128,8 @@ impl Authorizer {
             let slice = Arc::into_inner(slice).unwrap();
             let asked = slice
                 .asked
-                .into_iter()
-                .map(|(action, asked)| (action, Asked { policies: all(), reads_context: true, ..asked }));
+                .into_keys()
+                .map(|action| (action, Asked { policies: all(), reads_context: true }));
             Arc::new(Slice { asked: asked.collect(), unattended: all(), decide: all(), ..slice })
         };
         let slices = std::mem::take(&mut self.slices);

@@ -53,7 +53,7 @@ impl Authorizer {
         let Some(asked) = slice.asked.get(&question.action) else {
             return (Cause::Unfit, format!("`{}` is not asked", question.action.as_str()));
         };
-        trail.registered(entry, digest, &slice, asked);
+        trail.registered(entry, digest, &slice);
         if entry.authority == Authority::Prohibited {
             return (Cause::RegistryProhibits, prohibited(kind));
         }

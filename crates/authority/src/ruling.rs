@@ -1,5 +1,4 @@
 use std::collections::{BTreeMap, BTreeSet};
-use std::sync::Arc;
 
 use serde::Serialize;
 
@@ -24,7 +23,6 @@ pub enum Verdict {
 pub struct Ruling {
     cause: Cause,
     read_only: bool,
-    read_paths: Arc<[String]>,
     explanation: Explanation,
 }
 
@@ -191,13 +189,8 @@ impl Cause {
 }
 
 impl Ruling {
-    pub(crate) fn new(
-        cause: Cause,
-        read_only: bool,
-        read_paths: Arc<[String]>,
-        explanation: Explanation,
-    ) -> Self {
-        Self { cause, read_only, read_paths, explanation }
+    pub(crate) fn new(cause: Cause, read_only: bool, explanation: Explanation) -> Self {
+        Self { cause, read_only, explanation }
     }
 
     /// What may happen with the call.
@@ -253,12 +246,6 @@ impl Ruling {
     #[must_use]
     pub fn read_only(&self) -> bool {
         self.read_only
-    }
-
-    /// What the policies read of the context, as JSON Pointers such as `/args/quantity`.
-    #[must_use]
-    pub fn read_paths(&self) -> &[String] {
-        &self.read_paths
     }
 }
 

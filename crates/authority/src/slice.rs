@@ -47,8 +47,6 @@ pub(crate) struct Asked {
     ///
     /// Where none does, a ruling depends on principal, client, item and snapshot alone.
     pub(crate) reads_context: bool,
-    /// What the policies read of the context, as JSON Pointers.
-    pub(crate) read_paths: Arc<[String]>,
 }
 
 impl Slice {
@@ -108,14 +106,9 @@ impl Asked {
         let asking = || policies.iter().filter(|policy| concerns(policy, action));
         let read =
             |path: &reads::Path| !FIXED.iter().any(|fixed| path.first().is_some_and(|name| name == fixed));
-        let mut read_paths: Vec<String> =
-            asking().flat_map(|policy| &policy.reads).map(|path| reads::pointer(path)).collect();
-        read_paths.sort_unstable();
-        read_paths.dedup();
         Ok(Self {
             policies: admitting(policies, action)?,
             reads_context: asking().flat_map(|policy| &policy.reads).any(read),
-            read_paths: read_paths.into(),
         })
     }
 }

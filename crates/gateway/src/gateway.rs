@@ -13,7 +13,6 @@ use arc_swap::ArcSwap;
 use axum::Router;
 use axum::extract::State;
 use axum::response::Response;
-use axum::serve::ListenerExt as _;
 use http::Request;
 use tokio::net::TcpListener;
 use tokio::sync::{Notify, Semaphore, broadcast, watch};
@@ -218,15 +217,6 @@ impl Gateway {
             tracing::error!("the last rows of evidence were not written within 10 s");
         }
     }
-}
-
-/// A listener whose connections do not wait to fill a packet; without that a call takes tens of milliseconds longer.
-pub fn nodelay(listener: TcpListener) -> impl axum::serve::Listener<Addr = std::net::SocketAddr> {
-    listener.tap_io(|stream| {
-        if let Err(fault) = stream.set_nodelay(true) {
-            tracing::debug!(error = &fault as &dyn std::error::Error, "TCP_NODELAY was not set");
-        }
-    })
 }
 
 async fn mcp(State(gate): State<Arc<Gate>>, request: Request<axum::body::Body>) -> Response {

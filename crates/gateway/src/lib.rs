@@ -34,7 +34,7 @@ mod upstream;
 
 pub use catalog::{CatalogFault, HostFetch, LiveFault, ToolFault};
 pub use gate::Gate;
-pub use gateway::{Gateway, Parts, Recovered, Reloader, StartFault, nodelay};
+pub use gateway::{Gateway, Parts, Recovered, Reloader, StartFault};
 pub use line::Line;
 pub use permit::Permit;
 pub use pinning::{LiveTools, fetch_live, pin_live};

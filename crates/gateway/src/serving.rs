@@ -30,8 +30,19 @@ pub(crate) async fn serve(
     listener: TcpListener,
     router: Router,
     connections: usize,
+    stopping: watch::Receiver<bool>,
+    drain: Duration,
+) {
+    serve_taken(listener, router, connections, stopping, drain, TAKEN_WITHIN).await;
+}
+
+async fn serve_taken(
+    listener: TcpListener,
+    router: Router,
+    connections: usize,
     mut stopping: watch::Receiver<bool>,
     drain: Duration,
+    taken: Duration,
 ) {
     let places = Arc::new(Semaphore::new(connections));
     let graceful = GracefulShutdown::new();
@@ -57,7 +68,7 @@ pub(crate) async fn serve(
                 continue;
             }
         };
-        if let Err(fault) = stream.set_nodelay(true).and_then(|()| taken_within(&stream, TAKEN_WITHIN)) {
+        if let Err(fault) = stream.set_nodelay(true).and_then(|()| taken_within(&stream, taken)) {
             tracing::warn!(
                 error = &fault as &dyn std::error::Error,
                 "a connection could not be set up, it is closed"
@@ -92,4 +103,37 @@ fn taken_within(stream: &tokio::net::TcpStream, time: Duration) -> std::io::Resu
 #[cfg(not(target_os = "linux"))]
 fn taken_within(_stream: &tokio::net::TcpStream, _time: Duration) -> std::io::Result<()> {
     Ok(())
+}
+
+#[cfg(all(test, target_os = "linux"))]
+mod tests {
+    use tokio::io::AsyncWriteExt as _;
+    use tokio::net::TcpStream;
+
+    use super::*;
+
+    #[tokio::test]
+    async fn a_peer_that_takes_nothing_of_an_answer_loses_its_place() {
+        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let address = listener.local_addr().unwrap();
+        // More than the buffers of both sides hold.
+        let router = Router::new().fallback(|| async { vec![b'x'; 64 << 20] });
+        let (_stop, stopping) = watch::channel(false);
+        let (drain, taken) = (Duration::from_secs(1), Duration::from_millis(500));
+        let serving = tokio::spawn(serve_taken(listener, router, 1, stopping, drain, taken));
+        let ask = async || {
+            let mut stream = TcpStream::connect(address).await.unwrap();
+            stream.write_all(b"GET / HTTP/1.1\r\nHost: a\r\n\r\n").await.unwrap();
+            stream
+        };
+        let silent = ask().await;
+        // The only place is taken, so an answer to another connection shows that it was given back.
+        let other = ask().await;
+        tokio::time::timeout(Duration::from_secs(60), other.readable())
+            .await
+            .expect("the place is free")
+            .unwrap();
+        drop(silent);
+        serving.abort();
+    }
 }

@@ -91,28 +91,25 @@ async fn find_open(
     connection: &mut SqliteConnection,
     binding: &Binding,
 ) -> Result<Option<Record>, StoreFault> {
-    sqlx::query("SELECT record FROM approvals WHERE binding_key = ? AND state IN ('pending', 'approved')")
-        .bind(binding.key())
-        .fetch_optional(connection)
-        .await
-        .doing("look for an approval")?
-        .as_ref()
-        .map(decode)
-        .transpose()
+    let query = "SELECT record FROM approvals WHERE binding_key = ? AND state IN ('pending', 'approved')";
+    find(connection, query, binding.key()).await
 }
 
 async fn find_denial(
     connection: &mut SqliteConnection,
     binding: &Binding,
 ) -> Result<Option<Record>, StoreFault> {
-    sqlx::query("SELECT record FROM approvals WHERE denial_key = ? AND state = 'denied' LIMIT 1")
-        .bind(binding.denial_key())
-        .fetch_optional(connection)
-        .await
-        .doing("look for a denial")?
-        .as_ref()
-        .map(decode)
-        .transpose()
+    let query = "SELECT record FROM approvals WHERE denial_key = ? AND state = 'denied' LIMIT 1";
+    find(connection, query, binding.denial_key()).await
+}
+
+async fn find(
+    connection: &mut SqliteConnection,
+    query: &'static str,
+    key: String,
+) -> Result<Option<Record>, StoreFault> {
+    let row = sqlx::query(query).bind(key).fetch_optional(connection).await.doing("look for an approval")?;
+    row.as_ref().map(decode).transpose()
 }
 
 impl Store {

@@ -5,8 +5,9 @@ use std::process::ExitCode;
 use std::sync::Arc;
 
 use aldgate_field_service::{Access, FieldService, Options};
+use aldgate_gateway::Gateway;
 use aldgate_gateway::settings::Bounds;
-use aldgate_gateway::{Gateway, nodelay};
+use axum::serve::ListenerExt as _;
 use tokio::net::TcpListener;
 
 use super::host_configuration;
@@ -35,6 +36,15 @@ pub(crate) async fn listen(address: SocketAddr, setting: &'static str) -> miette
 /// Where a listener listens.
 pub(crate) fn address_of(listener: &TcpListener) -> miette::Result<SocketAddr> {
     Ok(listener.local_addr().map_err(CommandFault::Serve)?)
+}
+
+/// A listener whose connections do not wait to fill a packet; without that a call takes tens of milliseconds longer.
+pub(crate) fn nodelay(listener: TcpListener) -> impl axum::serve::Listener<Addr = std::net::SocketAddr> {
+    listener.tap_io(|stream| {
+        if let Err(fault) = stream.set_nodelay(true) {
+            tracing::debug!(error = &fault as &dyn std::error::Error, "TCP_NODELAY was not set");
+        }
+    })
 }
 
 /// The secret in an environment variable that the command line names.

@@ -6,6 +6,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use aldgate_authority::{Prompts, Registry, Resources};
+use aldgate_gateway::settings::{ApprovalTimes, Bounds};
 use aldgate_identity::ConfiguredPrincipal;
 use schemars::JsonSchema;
 use serde::{Deserialize, Deserializer};
@@ -126,16 +127,17 @@ pub(crate) struct LimitsSection {
 
 impl Default for LimitsSection {
     fn default() -> Self {
+        let bounds = Bounds::default();
         Self {
-            body_bytes: 1 << 20,
-            depth: 64,
-            response_bytes: 8 << 20,
-            in_flight: 512,
-            connections: 2048,
-            in_flight_per_principal: 256,
-            in_flight_per_upstream: 256,
-            requests_per_second: 0,
-            call_timeout: Span::seconds(60),
+            body_bytes: bounds.body_bytes,
+            depth: bounds.depth,
+            response_bytes: bounds.response_bytes,
+            in_flight: bounds.in_flight,
+            connections: bounds.connections,
+            in_flight_per_principal: bounds.in_flight_per_principal,
+            in_flight_per_upstream: bounds.in_flight_per_upstream,
+            requests_per_second: bounds.requests_per_second,
+            call_timeout: Span(bounds.call_timeout),
         }
     }
 }
@@ -156,10 +158,11 @@ pub(crate) struct ApprovalsSection {
 
 impl Default for ApprovalsSection {
     fn default() -> Self {
+        let times = ApprovalTimes::default();
         Self {
-            pending_for: Span::seconds(24 * 60 * 60),
-            redeem_within: Span::seconds(10 * 60),
-            hold: Span::seconds(25),
+            pending_for: Span(times.pending_for),
+            redeem_within: Span(times.redeem_within),
+            hold: Span(times.hold),
             decide_with: "`aldgate approvals list`".to_owned(),
         }
     }

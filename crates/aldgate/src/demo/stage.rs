@@ -5,7 +5,7 @@ use std::net::SocketAddr;
 use std::path::PathBuf;
 
 use aldgate_field_service::{Access, DEFAULT_SEED, FieldService, Options};
-use aldgate_gateway::{Gateway, nodelay};
+use aldgate_gateway::Gateway;
 use aldgate_identity::TokenHash;
 use tokio::net::TcpListener;
 use tokio::sync::watch;
@@ -14,7 +14,7 @@ use tokio::task::JoinHandle;
 use super::events::Screen;
 use crate::cli::DemoArguments;
 use crate::coded::WithCode as _;
-use crate::command::serve::{address_of, listen};
+use crate::command::serve::{address_of, listen, nodelay};
 use crate::config::{Kind, assemble, embedded};
 use crate::fault::CommandFault;
 use crate::random;

@@ -195,3 +195,21 @@ fn addresses_are_an_ip_address_and_a_port() {
         assert_eq!(said(&format!("[{table}]\nlisten = \"[::1]:0\"\n")), Ok(()));
     }
 }
+
+#[test]
+fn more_connections_than_the_system_has_descriptors_for_are_refused_at_the_start() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = folder.path().join("aldgate.toml");
+    let text =
+        "[gateway]\nlisten = \"127.0.0.1:0\"\n[admin]\nlisten = \"127.0.0.1:0\"\n[limits]\nin_flight = 9\n";
+    std::fs::write(&path, text).expect("written");
+    let binary = aldgate();
+    let output = std::process::Command::new("sh")
+        .args(["-c", "ulimit -n 600; exec \"$0\" serve gateway --config \"$1\""])
+        .args([binary.get_program(), path.as_os_str()])
+        .output()
+        .expect("a shell");
+    let said = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert!(!output.status.success() && said.contains("AG-CLI-DESCRIPTORS"), "{said}");
+    assert!(said.contains("2569") && said.contains("600"), "{said}");
+}

@@ -150,6 +150,20 @@ fn an_edited_lock_is_written_anew_only_by_force() {
 }
 
 #[test]
+fn a_lock_is_written_through_no_link_that_lies_beside_it() {
+    let upstream = Upstream::start(&[tool("look", "Looks.")]);
+    let folder = Folder::of(&upstream.url);
+    std::fs::write(folder.path("victim"), "mine").expect("written");
+    for beside in ["a.json.new", "a.json"] {
+        std::os::unix::fs::symlink(folder.path("victim"), folder.path(beside)).expect("a link");
+    }
+    assert!(folder.contracts(&["pin", "--force"]).status.success());
+    assert_eq!(std::fs::read_to_string(folder.path("victim")).expect("a file"), "mine");
+    assert!(folder.contracts(&["verify"]).status.success());
+    assert!(std::fs::symlink_metadata(folder.path("a.json")).expect("a lock").is_file());
+}
+
+#[test]
 fn what_cannot_be_asked_or_is_not_there_is_told_as_that() {
     let folder = Folder::of("http://127.0.0.1:1/mcp");
     let said = |arguments: &[&str]| {

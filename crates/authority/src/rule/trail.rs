@@ -1,12 +1,10 @@
-use std::sync::Arc;
-
 use crate::action::{Action, Concern, Question, Target};
 use crate::context::Built;
 use crate::entity::GATEWAY_ID;
 use crate::reads::{self, Path};
 use crate::registry::{Authority, Entry};
 use crate::ruling::{Cause, Decision, Explanation, Guardrail, Reason, RegistryRef, Ruling, Verdict};
-use crate::slice::{Asked, Slice};
+use crate::slice::Slice;
 
 /// Paths that an explanation lists at most.
 const SHOWN_PATHS: usize = 64;
@@ -15,7 +13,6 @@ const SHOWN_PATHS: usize = 64;
 pub(super) struct Trail {
     pub(super) explanation: Explanation,
     pub(super) read_only: bool,
-    read_paths: Arc<[String]>,
 }
 
 impl Trail {
@@ -28,7 +25,6 @@ impl Trail {
         };
         Self {
             read_only: false,
-            read_paths: Arc::from([]),
             explanation: Explanation {
                 concern,
                 contract: contract.to_owned(),
@@ -47,9 +43,8 @@ impl Trail {
         }
     }
 
-    pub(super) fn registered(&mut self, entry: &Entry, digest: &str, slice: &Slice, asked: &Asked) {
+    pub(super) fn registered(&mut self, entry: &Entry, digest: &str, slice: &Slice) {
         self.read_only = entry.read_only;
-        self.read_paths = Arc::clone(&asked.read_paths);
         self.explanation.registry = Some(RegistryRef {
             authority: entry.authority,
             labels: entry.labels.clone(),
@@ -98,6 +93,6 @@ impl Trail {
         self.explanation.rule = cause.rule();
         self.explanation.code = (cause.verdict() == Verdict::Prohibited).then(|| cause.code());
         self.explanation.reasons.insert(0, reason);
-        Ruling::new(cause, self.read_only, self.read_paths, self.explanation)
+        Ruling::new(cause, self.read_only, self.explanation)
     }
 }

@@ -348,7 +348,4 @@ fn what_an_action_reads_is_its_own() {
     assert!(!authorizer.reads_context(&resource, Action::Listen));
     assert!(!authorizer.reads_context(&prompt, Action::GetPrompt));
     assert!(authorizer.reads_context(&prompt, Action::Complete));
-    let bot = bot();
-    let read = authorizer.rule(&Question { uri: Some("doc://1"), ..question(&bot, Action::Read, resource) });
-    assert_eq!(read.read_paths(), ["/uri"]);
 }
