@@ -143,24 +143,24 @@ class Relay:
             await writer.drain()
 
 
-def tools(url: str) -> list[str]:
-    """The names of a server's tools."""
+def listed(url: str, method: str, member: str, key: str) -> list[str]:
+    """What names the elements of one of a server's lists."""
     meta = {
         "io.modelcontextprotocol/protocolVersion": REVISION,
         "io.modelcontextprotocol/clientCapabilities": {},
         "io.modelcontextprotocol/clientInfo": {"name": "aldgate-conformance", "version": "1"},
     }
-    body = {"jsonrpc": "2.0", "id": 1, "method": "tools/list", "params": {"_meta": meta}}
+    body = {"jsonrpc": "2.0", "id": 1, "method": method, "params": {"_meta": meta}}
     headers = {
         "content-type": "application/json",
         "accept": "application/json, text/event-stream",
         "mcp-protocol-version": REVISION,
-        "mcp-method": "tools/list",
+        "mcp-method": method,
     }
     request = urllib.request.Request(url, json.dumps(body).encode(), headers)
     with urllib.request.urlopen(request, timeout=30) as reply:
         data = re.findall(r"^data:(.*\{.*)$", reply.read().decode(), re.MULTILINE)
-    return [tool["name"] for tool in json.loads(data[-1])["result"]["tools"]]
+    return [element[key] for element in json.loads(data[-1])["result"][member]]
 
 
 def configure(folder: Path, binary: Path, upstream: str, relay: Relay) -> None:
@@ -168,7 +168,17 @@ def configure(folder: Path, binary: Path, upstream: str, relay: Relay) -> None:
     made = subprocess.run([binary, "token", "new", "suite"], check=True, capture_output=True, text=True)
     relay.token = made.stdout.strip()
     principal = made.stderr[made.stderr.index("[[principals]]"):]
-    entries = [f'[registry."everything/{name}"]\nauthority = "automatic"\nlabels = []\n' for name in tools(upstream)]
+    lists = [
+        ("registry", "tools/list", "tools", "name"),
+        ("resources", "resources/list", "resources", "uri"),
+        ("resources", "resources/templates/list", "resourceTemplates", "uriTemplate"),
+        ("prompts", "prompts/list", "prompts", "name"),
+    ]
+    entries = [
+        f'[{section}."everything/{name}"]\nauthority = "automatic"\nlabels = []\n'
+        for section, method, member, key in lists
+        for name in listed(upstream, method, member, key)
+    ]
     (folder / "everything.cedar").write_text(POLICY)
     (folder / "aldgate.toml").write_text(
         f'[gateway]\nlisten = "127.0.0.1:0"\nstate_dir = "state"\norigins = ["http://127.0.0.1:{relay.port}"]\n'

@@ -1,3 +1,5 @@
+use std::fmt;
+
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 
@@ -176,11 +178,54 @@ impl Kind {
 }
 
 impl Concern {
+    /// Something of this kind, by its key `upstream/name`.
+    #[must_use]
+    pub fn of(kind: Kind, key: &str) -> Self {
+        kind.concern(key)
+    }
+
+    /// What [`Concern`]'s `Display` wrote. The name of an upstream holds no `:`, so a tool's key is never taken for
+    /// something else.
+    #[must_use]
+    pub fn parse(text: &str) -> Self {
+        let (before, rest) = text.split_once(':').unwrap_or_default();
+        match before {
+            "resource" => Self::Resource(rest.to_owned()),
+            "prompt" => Self::Prompt(rest.to_owned()),
+            "gateway" => Self::Gateway(rest.to_owned()),
+            _ => Self::Tool(text.to_owned()),
+        }
+    }
+
+    /// What it is of an upstream, with that upstream's name and its own.
+    #[must_use]
+    pub fn item<'a>(&'a self, contract: &'a str) -> Option<Item<'a>> {
+        let (upstream, name) = self.key().split_once('/')?;
+        match self {
+            Self::Tool(_) => Some(Item::tool(upstream, name, contract)),
+            Self::Resource(_) => Some(Item::resource(upstream, name, contract)),
+            Self::Prompt(_) => Some(Item::prompt(upstream, name, contract)),
+            Self::Gateway(_) => None,
+        }
+    }
+
     /// Its key.
     #[must_use]
     pub fn key(&self) -> &str {
         match self {
             Self::Tool(key) | Self::Resource(key) | Self::Prompt(key) | Self::Gateway(key) => key,
+        }
+    }
+}
+
+/// A tool's key alone, and `resource:`, `prompt:` or `gateway:` before the other keys.
+impl fmt::Display for Concern {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Tool(key) => f.write_str(key),
+            Self::Resource(key) => write!(f, "resource:{key}"),
+            Self::Prompt(key) => write!(f, "prompt:{key}"),
+            Self::Gateway(key) => write!(f, "gateway:{key}"),
         }
     }
 }

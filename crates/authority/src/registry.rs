@@ -57,6 +57,9 @@ pub struct Entry {
     /// The same call twice has the effect of one.
     #[serde(default)]
     pub idempotent: bool,
+    /// Seconds without an answer or progress after which a call is given up; `limits.call_timeout` where this is left out.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub timeout_s: Option<u32>,
     /// The OAuth scope that this needs. Kept for reviewers; tokens of this version have no scopes, so nothing enforces it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub scope: Option<String>,
@@ -147,6 +150,7 @@ impl Entry {
             labels: BTreeSet::new(),
             read_only: false,
             idempotent: false,
+            timeout_s: None,
             scope: None,
             boundaries: Vec::new(),
             policy_may_relax: false,
@@ -190,6 +194,12 @@ impl Registry {
     #[must_use]
     pub fn has_default(&self) -> bool {
         self.default.is_some()
+    }
+
+    /// What holds for everything that has no entry, where there is a default.
+    #[must_use]
+    pub fn default_entry(&self) -> Option<&Entry> {
+        self.default.as_ref().map(|registered| &registered.entry)
     }
 
     /// What the host says of a tool; `None` means prohibited.

@@ -15,7 +15,7 @@ pub enum Kind {
 }
 
 /// One contract of an upstream.
-#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Item {
     /// What it is.
     pub kind: Kind,

@@ -17,6 +17,7 @@ use axum::middleware::{self, Next};
 use axum::response::{IntoResponse as _, Response};
 use axum::routing::{get, post};
 use http::request::Parts;
+use time::OffsetDateTime;
 
 use crate::gate::Gate;
 use crate::head;
@@ -96,7 +97,8 @@ impl FromRequestParts<Arc<Gate>> for Caller {
                 "the header `authorization` stands more than once",
             ));
         }
-        gate.snapshot().identity.authenticate(value).await.map(Self).map_err(|fault| {
+        let authenticated = gate.snapshot().identity.authenticate(value, OffsetDateTime::now_utc()).await;
+        authenticated.map(|identity| Self(identity.principal)).map_err(|fault| {
             gate.counters.count_unauthenticated();
             AdminFault::new(401, "AG-IDENTITY", fault.to_string())
         })

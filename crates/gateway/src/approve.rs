@@ -35,7 +35,7 @@ pub(crate) struct Ready {
 impl Ready {
     /// Whether the registry says that the call changes nothing.
     pub(crate) fn read_only(&self) -> bool {
-        self.ruled.call.tool.entry.read_only
+        self.ruled.call.target.offer().entry.read_only
     }
 }
 
@@ -101,15 +101,15 @@ pub(crate) async fn permit(gate: &Gate, trail: &mut Trail, ready: Ready) -> Resu
                 return Err(Refusal::state(message));
             }
         }
-        let recorded = record::next_round(gate, trail, ruled.call.tool.entry.read_only).await?;
+        let recorded = record::next_round(gate, trail, ruled.call.target.offer().entry.read_only).await?;
         return Permit::next_round(ruled, recorded, place);
     }
-    let recorded = record::intent(gate, trail, ruled.call.tool.entry.read_only).await?;
+    let recorded = record::intent(gate, trail, ruled.call.target.offer().entry.read_only).await?;
     Permit::automatic(ruled, recorded, place)
 }
 
 fn place(ruled: &Ruled) -> Result<OwnedSemaphorePermit, Refusal> {
-    let source = &ruled.call.tool.source;
+    let source = &ruled.call.target.offer().source;
     source.places.clone().try_acquire_owned().map_err(|_| {
         let name = source.upstream.name();
         let message =
@@ -121,12 +121,12 @@ fn place(ruled: &Ruled) -> Result<OwnedSemaphorePermit, Refusal> {
 fn binding(trail: &Trail, ruled: &Ruled) -> Result<Binding, Refusal> {
     let caller =
         trail.principal.clone().ok_or_else(|| Refusal::host("AG-INTERNAL", "nobody was identified"))?;
-    let tool = &ruled.call.tool;
+    let offer = ruled.call.target.offer();
     Ok(Binding {
         caller,
-        upstream: tool.source.upstream.identity(),
-        tool: tool.key.clone(),
-        contract: tool.contract.clone(),
+        upstream: offer.source.upstream.identity(),
+        tool: offer.concern(),
+        contract: offer.contract.clone(),
         arguments: ruled.call.arguments.clone(),
         registry: ruled.ruling.registry_digest().unwrap_or_default().to_owned(),
         policy: ruled.ruling.policy_digest().unwrap_or_default().to_owned(),
@@ -237,7 +237,7 @@ fn wait(gate: &Gate, trail: &Trail, ruled: &Ruled, record: &Record) -> Result<Re
         principal: caller.id(),
         client: caller.client.clone(),
         method: ruled.call.request.method.as_str().to_owned(),
-        name: ruled.call.request.params.name.clone().unwrap_or_default(),
+        name: ruled.call.named.clone(),
         arguments: ruled.call.arguments.clone(),
         // The state outlives the approval: who comes too late is told so.
         expires_at: record.expires_at.plus(24 * 60 * 60 * 1000),

@@ -3,8 +3,15 @@
 //! **Invariant:** what is served is the lock's bytes, never the live list.
 //! **Invariant:** nothing is renamed or shadowed silently; two equal visible names are a configuration fault.
 
+mod build;
+mod complete;
+mod cursor;
 mod listing;
+mod live;
+mod offer;
+mod prompt;
 mod resolve;
+mod resource;
 mod schema;
 mod tool;
 mod verify;
@@ -12,46 +19,55 @@ mod verify;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use aldgate_authority::{Principal, Registry};
 use aldgate_contract::Lock;
 use arc_swap::ArcSwap;
-use bytes::Bytes;
-use tokio::sync::Semaphore;
+use tokio::sync::{Notify, Semaphore};
 
-use crate::chain::chain;
+use crate::listen::Listeners;
 use crate::settings::MayAsk;
-use crate::upstream::Upstream;
+use crate::upstream::{Upstream, Watch};
 
-pub(crate) use listing::Answer;
+pub(crate) use complete::Completion;
+pub(crate) use listing::{Answer, listed};
+pub use live::{HostFetch, LiveFault};
+pub(crate) use live::{LiveList, live_list};
+pub(crate) use offer::{Offer, Target};
+pub(crate) use prompt::Prompt;
 pub(crate) use resolve::{Call, Progress, Resolved, checked_responses, resolve};
+pub(crate) use resource::Resource;
 pub(crate) use schema::{Validator, form};
 pub(crate) use tool::Tool;
 pub use tool::ToolFault;
-pub use verify::{HostFetch, LiveFault};
-pub(crate) use verify::{Standing, keep_verifying, live_list};
+pub(crate) use verify::{Standing, keep_verifying};
 
 /// Why a catalogue could not be built from locks and registry.
 #[derive(Debug, thiserror::Error)]
 pub enum CatalogFault {
-    /// Two tools would be seen under one name.
+    /// Two tools, or two prompts, would be seen under one name.
     #[error(
-        "`{first}` and `{second}` would both be visible as `{name}`; give one upstream a `prefix`, or one tool an `as` name"
+        "`{first}` and `{second}` would both be visible as `{name}`; give one upstream a `prefix`, or one of the two an `as` name"
     )]
     SameName {
         /// The visible name.
         name: String,
-        /// The one tool.
+        /// The one.
         first: String,
         /// The other.
         second: String,
     },
     /// A registry entry without a pinned contract.
     #[error(
-        "the registry names `{tool}`, which no lock holds; run `aldgate contracts pin`, or remove the entry"
+        "the registry names {tool}, which no lock holds; run `aldgate contracts pin`, or remove the entry"
     )]
     NotPinned {
-        /// The tool.
+        /// The tool or prompt, in backticks.
         tool: String,
+    },
+    /// A registry entry for an upstream that there is not.
+    #[error("the registry names `{key}`, but there is no upstream of this name")]
+    NoUpstream {
+        /// The key of the entry.
+        key: String,
     },
     /// The one answer that the gateway may give needs a form that the upstream may not ask for.
     #[error(transparent)]
@@ -74,6 +90,14 @@ pub(crate) struct Source {
     pub(crate) standing: ArcSwap<Standing>,
     pub(crate) verifying: tokio::sync::Mutex<()>,
     pub(crate) verify_every: std::time::Duration,
+    /// What clients want to hear of it.
+    pub(crate) watch: Arc<Watch>,
+    /// Who hears of changes.
+    pub(crate) listeners: Arc<Listeners>,
+    /// The host's name of it.
+    pub(crate) name: Arc<str>,
+    /// Asks for a comparison before its time.
+    pub(crate) recheck: Notify,
     /// Places of the calls that the upstream works on.
     pub(crate) places: Arc<Semaphore>,
 }
@@ -86,7 +110,9 @@ impl Source {
         standing: Standing,
         verify_every: std::time::Duration,
         at_once: usize,
+        listeners: Arc<Listeners>,
     ) -> Self {
+        let name = upstream.name().into();
         let standing = ArcSwap::from_pointee(standing);
         let places = Arc::new(Semaphore::new(at_once));
         Self {
@@ -96,14 +122,19 @@ impl Source {
             standing,
             verifying: tokio::sync::Mutex::new(()),
             verify_every,
+            watch: Watch::new(),
+            listeners,
+            name,
+            recheck: Notify::new(),
             places,
         }
     }
 }
 
-/// A tool that is held back, and why.
+/// Something that is held back, and why.
 #[derive(Clone, Debug)]
 pub(crate) struct HeldBack {
+    /// Its key, as [`aldgate_authority::Concern`] spells it.
     pub(crate) tool: String,
     pub(crate) why: String,
 }
@@ -111,63 +142,14 @@ pub(crate) struct HeldBack {
 /// Everything that is offered.
 pub(crate) struct Catalog {
     pub(crate) sources: Vec<Arc<Source>>,
+    /// By visible name.
     pub(crate) tools: BTreeMap<String, Arc<Tool>>,
+    /// By visible name.
+    pub(crate) prompts: BTreeMap<String, Arc<Prompt>>,
+    /// By key, `upstream/URI` or `upstream/template`.
+    pub(crate) resources: BTreeMap<String, Arc<Resource>>,
     pub(crate) held_back: Vec<HeldBack>,
-    lists: std::sync::Mutex<std::collections::HashMap<(Principal, u64), Bytes>>,
-}
-
-impl Catalog {
-    /// Builds the catalogue.
-    ///
-    /// # Errors
-    /// Where two visible names are equal (but for case), a registered tool is not pinned, or a pinned contract cannot
-    /// be held to.
-    pub(crate) fn build(
-        sources: Vec<(Source, String)>,
-        registry: &Registry,
-        strict: bool,
-    ) -> Result<Self, CatalogFault> {
-        let mut tools: BTreeMap<String, Arc<Tool>> = BTreeMap::new();
-        let mut folded: BTreeMap<String, String> = BTreeMap::new();
-        let mut held_back = Vec::new();
-        let mut kept = Vec::new();
-        for (source, prefix) in sources {
-            let source = Arc::new(source);
-            for pin in source.lock.tools.values() {
-                let upstream = source.upstream.name();
-                let key = format!("{upstream}/{}", pin.name);
-                let Some(entry) = registry.get(upstream, &pin.name) else {
-                    held_back.push(HeldBack { tool: key, why: "not in the registry: prohibited".to_owned() });
-                    continue;
-                };
-                let tool = match Tool::build(&source, &prefix, pin, entry) {
-                    Ok(tool) => tool,
-                    Err(fault @ ToolFault::Name { .. }) => {
-                        held_back.push(HeldBack { tool: key, why: chain(&fault) });
-                        continue;
-                    }
-                    Err(fault) if !strict => {
-                        held_back.push(HeldBack { tool: key, why: chain(&fault) });
-                        continue;
-                    }
-                    Err(fault) => return Err(fault.into()),
-                };
-                if let Some(first) = folded.insert(tool.visible.to_ascii_lowercase(), key.clone()) {
-                    return Err(CatalogFault::SameName { name: tool.visible, first, second: key });
-                }
-                tools.insert(tool.visible.clone(), Arc::new(tool));
-            }
-            kept.push(source);
-        }
-        for (key, _) in registry.iter() {
-            let pinned = key.split_once('/').is_some_and(|(upstream, tool)| {
-                kept.iter()
-                    .any(|source| source.upstream.name() == upstream && source.lock.tools.contains_key(tool))
-            });
-            if !pinned {
-                return Err(CatalogFault::NotPinned { tool: key.to_owned() });
-            }
-        }
-        Ok(Self { sources: kept, tools, held_back, lists: std::sync::Mutex::default() })
-    }
+    /// Whether what the registry does not name has a default, as in `aldgate dev`.
+    unnamed: Option<aldgate_authority::Entry>,
+    lists: listing::Kept,
 }

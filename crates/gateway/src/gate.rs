@@ -10,6 +10,7 @@ use arc_swap::ArcSwap;
 use tokio::sync::{Notify, Semaphore, watch};
 
 use crate::chain::chain;
+use crate::listen::Listeners;
 use crate::settings::Settings;
 use crate::shares::Shares;
 use crate::snapshot::{ConfigurationSource, Snapshot};
@@ -55,6 +56,8 @@ pub struct Gate {
     pub(crate) in_flight: Arc<Semaphore>,
     /// What each principal may take.
     pub(crate) shares: Shares,
+    /// Who listens to changes.
+    pub(crate) listeners: Arc<Listeners>,
     /// Becomes true when the gateway stops: who waits for a decision is asked to come again.
     pub(crate) closing: Arc<watch::Sender<bool>>,
     /// Wakes the requests that wait for a decision; they look into the store themselves.
@@ -71,9 +74,12 @@ impl Gate {
     pub(crate) async fn reload(&self) -> Result<(), String> {
         let source = self.reading.get().ok_or("this gateway has no configuration file to read again")?;
         let configured = source.read().await?;
-        let next = Snapshot::build(configured, &self.settings).await.map_err(|fault| chain(&fault))?;
+        let next = Snapshot::build(configured, &self.settings, &self.listeners)
+            .await
+            .map_err(|fault| chain(&fault))?;
         let before = self.snapshot.swap(Arc::new(next));
         before.retire();
+        self.listeners.recheck();
         Ok(())
     }
 }

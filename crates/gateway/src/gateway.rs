@@ -20,6 +20,7 @@ use tokio::task::JoinHandle;
 
 use crate::catalog::{CatalogFault, LiveFault};
 use crate::gate::{Counters, Gate};
+use crate::listen::Listeners;
 use crate::settings::{Settings, UpstreamSettings};
 use crate::shares::Shares;
 use crate::snapshot::{ConfigurationSource, Configured, Snapshot};
@@ -122,7 +123,8 @@ impl Gateway {
         let Parts { settings, upstreams, registry, policies, identity, store, seal } = parts;
         let unknown_calls = close_open_intents(&store, clock::now()).await?;
         let configured = Configured { upstreams, registry, policies, identity };
-        let snapshot = Snapshot::build(configured, &settings).await?;
+        let listeners = Arc::new(Listeners::default());
+        let snapshot = Snapshot::build(configured, &settings, &listeners).await?;
         let store = Arc::new(store);
         let (recorder, recording) = Recorder::start(store.clone());
         let in_flight = Arc::new(Semaphore::new(settings.bounds.in_flight));
@@ -135,6 +137,7 @@ impl Gateway {
             counters: Counters::default(),
             in_flight,
             shares: Shares::new(&settings.bounds),
+            listeners,
             closing: Arc::new(watch::Sender::new(false)),
             decided: Notify::new(),
             settings,
@@ -181,6 +184,7 @@ impl Gateway {
         let bounds = &self.gate.settings.bounds;
         let drain = bounds.longest();
         let (ending, ended) = tokio::sync::oneshot::channel();
+        let listeners = self.gate.listeners.clone();
         let (agents_most, admin_most) = (bounds.connections, ADMIN_CONNECTIONS);
         let serve =
             |listener, router, most| serving::serve(listener, router, most, closing.subscribe(), drain);
@@ -192,6 +196,7 @@ impl Gateway {
             stop.await;
             let _ = ending.send(tokio::time::Instant::now());
             closing.send_replace(true);
+            listeners.end_all();
         });
         both.await;
         let begun = ended.await.unwrap_or_else(|_| tokio::time::Instant::now());

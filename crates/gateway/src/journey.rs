@@ -3,6 +3,7 @@
 use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
 
+use aldgate_wire::request::RequestId;
 use axum::body::Body;
 use axum::response::Response;
 use futures::FutureExt as _;
@@ -12,7 +13,9 @@ use tokio::sync::OwnedSemaphorePermit;
 use crate::approve::{self, Ready};
 use crate::catalog::{self, Answer, Resolved};
 use crate::gate::Gate;
+use crate::identify::Credentials;
 use crate::line::Line;
+use crate::listen::{self, Opened};
 use crate::receive::{self, Received};
 use crate::record::{self, Recorded};
 use crate::refusal::Refusal;
@@ -41,6 +44,7 @@ pub(crate) async fn govern(gate: Arc<Gate>, request: Request<Body>) -> Response 
             Ok(recorded) => return reply::recorded(&underway.trail, recorded),
             Err(refusal) => return underway.refuse(refusal).await,
         },
+        Ok(Ok(Way::Listening(listening))) => return underway.listens(*listening).await,
         Ok(Ok(Way::Ready(ready))) => ready,
         Ok(Err(refusal)) => return underway.refuse(refusal).await,
         Err(_panic) => {
@@ -73,6 +77,18 @@ struct Underway {
 }
 
 impl Underway {
+    /// The row of a subscription is written before its first event leaves.
+    async fn listens(self, listening: Listening) -> Response {
+        let Listening { opened, answer, id, credentials } = listening;
+        let Some(principal) = self.trail.principal.clone() else {
+            return self.refuse(Refusal::host("AG-INTERNAL", "nobody was identified")).await;
+        };
+        match record::answer(&self.gate, &self.trail, answer).await {
+            Ok(_) => listen::response(self.gate.clone(), id, principal, credentials, opened),
+            Err(refusal) => self.refuse(refusal).await,
+        }
+    }
+
     async fn refuse(&self, refusal: Refusal) -> Response {
         record::refusal(&self.gate, &self.trail, &refusal).await;
         reply::refused(&self.trail, &refusal)
@@ -95,11 +111,22 @@ enum Way {
     Host(Answer),
     /// With a call that may be made.
     Ready(Box<Ready>),
+    /// With a subscription that is open.
+    Listening(Box<Listening>),
+}
+
+/// A subscription, and what its stream needs of the request.
+struct Listening {
+    opened: Opened,
+    answer: Answer,
+    id: RequestId,
+    credentials: Credentials,
 }
 
 async fn travel(gate: &Gate, trail: &mut Trail, request: Request<Body>) -> Result<Way, Refusal> {
     let head = head::check(&gate.settings.doors, &gate.settings.bounds, request)?;
     let identified = identify::caller(gate, trail, head).await?;
+    let expires_at = trail.expires_at;
     let (request, headers) = match receive::body(gate, trail, identified).await? {
         Received::Request { request, headers } => (request, headers),
         Received::Notification => return Ok(Way::Accepted),
@@ -107,6 +134,13 @@ async fn travel(gate: &Gate, trail: &mut Trail, request: Request<Body>) -> Resul
     let call = match catalog::resolve(gate, trail, request, &headers)? {
         Resolved::Host(answer) => return Ok(Way::Host(answer)),
         Resolved::Call(call) => call,
+        Resolved::Listen(wanted) => {
+            let id = trail.request_id.clone().ok_or_else(|| Refusal::host("AG-INTERNAL", "no id"))?;
+            let value = headers.get(http::header::AUTHORIZATION).map(|value| value.as_bytes().into());
+            let (opened, answer) = listen::open(gate, trail, wanted).await?;
+            let credentials = Credentials { value, expires_at };
+            return Ok(Way::Listening(Box::new(Listening { opened, answer, id, credentials })));
+        }
     };
     let ruled = rule::decide(gate, trail, call).await?;
     let ready = approve::ready(gate, trail, ruled).await?;

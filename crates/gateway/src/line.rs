@@ -96,7 +96,7 @@ async fn last_of(call: Option<JoinHandle<Response>>) -> Result<Bytes, std::io::E
 
 /// One event. Line ends within the message divide its data; a reader joins them again with line feeds, which JSON takes
 /// for the white space that they were.
-fn event(message: &[u8]) -> Bytes {
+pub(crate) fn event(message: &[u8]) -> Bytes {
     let mut out = Vec::with_capacity(message.len() + 16);
     for (index, line) in message.split(|byte| *byte == b'\n' || *byte == b'\r').enumerate() {
         if index > 0 {

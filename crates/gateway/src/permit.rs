@@ -3,22 +3,20 @@
 //! **Invariant:** a [`Permit`] has private fields, is not `Clone`, owns upstream, name and argument bytes, and is made in
 //! this file alone: from a ruling and an intent that was recorded, or from a redemption that the store has committed.
 
-use std::sync::Arc;
-
 use aldgate_approval::Decision;
-use aldgate_authority::Verdict;
+use aldgate_authority::{Ruling, Verdict};
 use aldgate_store::Redeemed;
-use aldgate_wire::request::RequestMeta;
+use aldgate_wire::request::{Method, RequestMeta};
 use http::{HeaderName, HeaderValue};
 use serde_json::value::RawValue;
 use tokio::sync::OwnedSemaphorePermit;
 
-use crate::catalog::{Progress, Tool};
+use crate::catalog::{Completion, Offer, Progress, Target};
 use crate::record::Intent;
 use crate::refusal::Refusal;
 use crate::rule::Ruled;
 
-/// Permission to make exactly one call, with exactly these bytes. Nothing outside of the gateway can make one, nothing
+/// Permission to make exactly one request of an upstream, with exactly these bytes. Nothing outside of the gateway can make one, nothing
 /// can copy one, and [`crate::Gate::dispatch`] takes it by value.
 #[must_use = "a permit that is not dispatched was given for nothing"]
 pub struct Permit {
@@ -27,9 +25,10 @@ pub struct Permit {
 
 /// What a permit allowed, once it is used up.
 pub(crate) struct Spent {
-    pub(crate) tool: Arc<Tool>,
-    /// The name in the client's request.
-    pub(crate) name: String,
+    pub(crate) target: Target,
+    pub(crate) method: Method,
+    /// What the client named: a visible name, or a URI.
+    pub(crate) named: String,
     pub(crate) arguments: Option<Box<RawValue>>,
     /// Digest of the arguments in normal form.
     pub(crate) digest: String,
@@ -42,6 +41,8 @@ pub(crate) struct Spent {
     /// The decision that it rests on, where one was redeemed in this round.
     pub(crate) decision: Option<Decision>,
     pub(crate) meta: RequestMeta,
+    /// What is to be completed.
+    pub(crate) completion: Option<Completion>,
     /// `Mcp-Param-*` of the pinned contract.
     pub(crate) params: Vec<(HeaderName, HeaderValue)>,
     /// `Mcp-Param-*` that are only passed on.
@@ -51,6 +52,11 @@ pub(crate) struct Spent {
 }
 
 impl Spent {
+    /// What the request is about.
+    pub(crate) fn offer(&self) -> &Offer {
+        self.target.offer()
+    }
+
     /// What a caller is told of the approval when the call failed.
     pub(crate) fn used_up(&self) -> String {
         let burnt = self.decision.as_ref().and(self.approval.as_ref());
@@ -118,8 +124,9 @@ impl Permit {
             Progress::Fresh | Progress::Waiting { .. } => (None, None, None),
         };
         let spent = Spent {
-            tool: call.tool,
-            name: call.request.params.name.unwrap_or_default(),
+            target: call.target,
+            method: call.request.method,
+            named: call.named,
             arguments: call.request.params.arguments,
             digest: call.arguments,
             upstream_state,
@@ -128,6 +135,7 @@ impl Permit {
             approval,
             decision: None,
             meta: call.request.meta,
+            completion: call.completion,
             params: call.params,
             passed: call.passed,
             _place: place,
@@ -138,5 +146,23 @@ impl Permit {
     /// Uses the permit up.
     pub(crate) fn spend(self) -> Spent {
         self.spent
+    }
+}
+
+/// Permission to hear of changes of exactly one resource. [`crate::upstream::Watch::want`] takes it by value.
+pub(crate) struct WatchPermit {
+    uri: String,
+}
+
+impl WatchPermit {
+    /// For a ruling that lets the principal listen to this URI by itself: nobody is asked.
+    pub(crate) fn of(ruling: &Ruling, offer: &Offer, uri: &str) -> Option<Self> {
+        let ruled = ruling.explanation().concern.key() == offer.key;
+        (ruled && ruling.verdict() == Verdict::Automatic).then(|| Self { uri: uri.to_owned() })
+    }
+
+    /// Uses the permit up.
+    pub(crate) fn spend(self) -> String {
+        self.uri
     }
 }

@@ -1,8 +1,8 @@
 //! What an upstream serves now, for whoever writes or checks a lock.
 
-use aldgate_contract::{Lock, UpstreamIdentity};
+use aldgate_contract::{Kind, Live, Lock, UpstreamIdentity};
 
-use crate::catalog::live_list;
+use crate::catalog::{LiveList, live_list};
 use crate::clock;
 use crate::gateway::StartFault;
 use crate::settings::{Settings, UpstreamSettings};
@@ -17,37 +17,64 @@ pub async fn pin_live(
     settings: &Settings,
     before: Option<&Lock>,
 ) -> Result<(Lock, Vec<String>), StartFault> {
-    let (identity, tools, unreadable) = fetch_live(one, settings).await?;
-    let live = tools.iter().map(|(name, raw)| (name.as_str(), raw.get()));
+    let live = fetch_live(one, settings).await?;
     let at = clock::rfc3339(clock::now());
     let pinned = match before {
-        Some(before) => before.repin(live, &at).map(|mut lock| {
-            lock.upstream = identity;
+        Some(before) => before.repin(live.as_live(), &at).map(|mut lock| {
+            lock.upstream = live.identity();
             lock
         }),
-        None => Lock::pin(identity, live, &at),
+        None => Lock::pin(live.identity(), live.as_live(), &at),
     };
     let lock = pinned.map_err(|source| StartFault::Pin { name: one.name.clone(), source })?;
-    Ok((lock, unreadable))
+    Ok((lock, live.list.unreadable))
 }
 
-/// Tools as they are served now, by name.
-pub type LiveTools = Vec<(String, Box<serde_json::value::RawValue>)>;
+/// What an upstream serves now.
+pub struct LiveContracts {
+    name: String,
+    endpoint: String,
+    list: LiveList,
+}
 
-/// What an upstream serves now: its identity, its tools, and the elements of its list that cannot be read.
+impl LiveContracts {
+    /// Which upstream it is.
+    #[must_use]
+    pub fn identity(&self) -> UpstreamIdentity {
+        let (name, endpoint) = (self.name.clone(), self.endpoint.clone());
+        UpstreamIdentity { name, endpoint, server: self.list.server.clone() }
+    }
+
+    /// Its contracts, as a lock compares them.
+    #[must_use]
+    pub fn as_live(&self) -> Live<'_> {
+        self.list.as_live()
+    }
+
+    /// The definition of one contract as it is served.
+    #[must_use]
+    pub fn definition(&self, kind: Kind, name: &str) -> Option<&str> {
+        let definitions = self.list.contracts.get(&kind)?;
+        definitions.iter().find(|(served, _)| served == name).map(|(_, raw)| raw.get())
+    }
+
+    /// The elements of its lists that cannot be read, in words.
+    #[must_use]
+    pub fn unreadable(&self) -> &[String] {
+        &self.list.unreadable
+    }
+}
+
+/// What an upstream serves now: its identity, its contracts, and the elements of its lists that cannot be read.
 ///
 /// # Errors
 /// Where the upstream cannot be asked.
-pub async fn fetch_live(
-    one: &UpstreamSettings,
-    settings: &Settings,
-) -> Result<(UpstreamIdentity, LiveTools, Vec<String>), StartFault> {
+pub async fn fetch_live(one: &UpstreamSettings, settings: &Settings) -> Result<LiveContracts, StartFault> {
     let name = one.name.clone();
     let upstream = Upstream::new(&name, one.transport.clone(), one.bearer.as_deref())
         .map_err(|source| StartFault::Upstream { name: name.clone(), source })?;
-    let live = live_list(&upstream, &settings.bounds)
+    let list = live_list(&upstream, &settings.bounds)
         .await
         .map_err(|source| StartFault::FirstUse { name: name.clone(), source })?;
-    let identity = UpstreamIdentity { name, endpoint: upstream.endpoint().to_owned(), server: live.server };
-    Ok((identity, live.tools, live.unreadable))
+    Ok(LiveContracts { name, endpoint: upstream.endpoint().to_owned(), list })
 }

@@ -14,7 +14,18 @@ use crate::trail::Trail;
 pub(crate) const VERSIONS: &[&str] = &["2026-07-28"];
 
 /// The methods that are served.
-const SERVED: &[Method] = &[Method::Discover, Method::ListTools, Method::CallTool];
+const SERVED: &[Method] = &[
+    Method::Discover,
+    Method::ListTools,
+    Method::CallTool,
+    Method::ListResources,
+    Method::ListTemplates,
+    Method::ReadResource,
+    Method::ListPrompts,
+    Method::GetPrompt,
+    Method::Complete,
+    Method::Listen,
+];
 
 /// A message whose envelope and headers were checked.
 pub(crate) enum Received {

@@ -46,6 +46,7 @@ pub(crate) enum Form {
 
 /// JSON-RPC codes of our own, outside the range that JSON-RPC and MCP reserve.
 mod rpc {
+    pub(super) const REFUSED: i64 = 7403;
     pub(super) const BUSY: i64 = 7429;
     pub(super) const CONTRACT: i64 = 7409;
     pub(super) const UPSTREAM: i64 = 7502;
@@ -91,6 +92,30 @@ impl Refusal {
         let shown: String = name.chars().filter(|letter| !letter.is_control()).take(128).collect();
         let message = format!("there is no tool `{shown}`; `tools/list` names those that there are");
         Self::rpc("AG-TOOL-UNKNOWN", aldgate_wire::code::INVALID_PARAMS, message)
+    }
+
+    /// A prompt that the caller's list does not hold.
+    pub(crate) fn unknown_prompt(name: &str) -> Self {
+        let shown: String = name.chars().filter(|letter| !letter.is_control()).take(128).collect();
+        let message = format!("there is no prompt `{shown}`; `prompts/list` names those that there are");
+        Self::rpc("AG-PROMPT-UNKNOWN", aldgate_wire::code::INVALID_PARAMS, message)
+    }
+
+    /// A URI that no resource of the registry has (MCP 2026-07-28, server/resources#error-handling).
+    pub(crate) fn unknown_resource(uri: &str) -> Self {
+        let shown: String = uri.chars().filter(|letter| !letter.is_control()).take(200).collect();
+        let message = format!(
+            "there is no resource `{shown}`; `resources/list` and `resources/templates/list` name those that there are"
+        );
+        Self::rpc("AG-RESOURCE-UNKNOWN", aldgate_wire::code::INVALID_PARAMS, message)
+            .with_data(json!({"uri": uri}))
+    }
+
+    /// A URI that could be read in two ways, or in none.
+    pub(crate) fn resource_uri(uri: &str, fault: &aldgate_authority::UriFault) -> Self {
+        let message = format!("the URI is not one that a resource can have: {fault}");
+        Self::rpc("AG-RESOURCE-URI", aldgate_wire::code::INVALID_PARAMS, message)
+            .with_data(json!({"uri": uri}))
     }
 
     /// Parameters that the method does not take.
@@ -162,8 +187,12 @@ impl Refusal {
     }
 
     /// The live contract is not the pinned one.
-    pub(crate) fn contract(code: &'static str, message: impl Into<String>) -> Self {
-        Self::rpc(code, rpc::CONTRACT, message)
+    pub(crate) fn changed(visible: &str, what: &str) -> Self {
+        let message = format!(
+            "the contract of `{visible}` is not the reviewed one any more ({what}); the call was not made. An operator \
+             looks at it with `aldgate contracts verify`"
+        );
+        Self::rpc("AG-CONTRACT-CHANGED", rpc::CONTRACT, message)
     }
 
     /// The upstream failed, and the call was not executed or changes nothing.
@@ -215,6 +244,11 @@ impl Refusal {
     fn by(mut self, rule: &str) -> Self {
         self.0.rule = Some(rule.to_owned());
         self
+    }
+
+    /// The JSON-RPC code of what a tool's caller is told in a result: other methods have no result for it.
+    pub(crate) fn rpc_code(&self) -> i64 {
+        if self.0.code == "AG-ARGUMENTS" { aldgate_wire::code::INVALID_PARAMS } else { rpc::REFUSED }
     }
 
     /// The stable code.

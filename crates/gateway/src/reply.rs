@@ -51,11 +51,16 @@ pub(crate) fn refused(trail: &Trail, refusal: &Refusal) -> Response {
     };
     let id = own_id.or(trail.request_id.as_ref());
     match (refusal.form(), id) {
-        (Form::Tool, Some(id)) => {
+        (Form::Tool, Some(id)) if trail.method == Some("tools/call") => {
             json_response(status, response_bytes(id, tool_error(trail, refusal).as_bytes()))
         }
         (Form::Notice { state }, Some(id)) => {
             json_response(status, response_bytes(id, notice(trail, refusal, state).as_bytes()))
+        }
+        // Only a tool's result can be an error; elsewhere the same is a JSON-RPC error.
+        (Form::Tool, Some(id)) => {
+            let data = refusal_note(trail, refusal);
+            json_response(status, error_bytes(Some(id), refusal.rpc_code(), &message, Some(&data)))
         }
         (Form::Rpc { code, .. }, id) => {
             let mut data = refusal.data();
@@ -90,17 +95,24 @@ pub(crate) fn bare(id: Option<&RequestId>, refusal: &Refusal) -> Response {
     json_response(status, error_bytes(id, code, &refusal.to_string(), Some(&refusal.data())))
 }
 
+/// What is said of a refusal beside its message.
+fn refusal_note(trail: &Trail, refusal: &Refusal) -> serde_json::Value {
+    let mut said = json!({"code": refusal.code(), "call": trail.call.as_str()});
+    if let serde_json::Value::Object(said) = &mut said {
+        if let Some(rule) = refusal.rule() {
+            said.insert("rule".to_owned(), rule.into());
+        }
+        if let Some(approval) = &trail.approval {
+            said.insert("approval".to_owned(), approval.as_str().into());
+        }
+    }
+    said
+}
+
 fn refusal_meta(trail: &Trail, refusal: &Refusal) -> serde_json::Value {
     let mut meta = own_meta();
     if let serde_json::Value::Object(members) = &mut meta {
-        let mut said = json!({"code": refusal.code(), "call": trail.call.as_str()});
-        if let (serde_json::Value::Object(said), Some(rule)) = (&mut said, refusal.rule()) {
-            said.insert("rule".to_owned(), rule.into());
-        }
-        if let (serde_json::Value::Object(said), Some(approval)) = (&mut said, &trail.approval) {
-            said.insert("approval".to_owned(), approval.as_str().into());
-        }
-        members.insert("io.github.aldgate/refusal".to_owned(), said);
+        members.insert("io.github.aldgate/refusal".to_owned(), refusal_note(trail, refusal));
     }
     meta
 }

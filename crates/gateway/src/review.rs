@@ -1,5 +1,7 @@
 //! Checking that locks, registry and policies fit together, without starting anything.
 
+use std::sync::Arc;
+
 use aldgate_authority::{Authorizer, AuthorizerFault, PolicySet, Registry, ToolContract};
 use serde_json::Value;
 
@@ -58,6 +60,7 @@ pub fn review(
                 Standing::default(),
                 one.verify_every,
                 1,
+                Arc::default(),
             ),
             one.prefix,
         ));
@@ -68,11 +71,11 @@ pub fn review(
         .tools
         .values()
         .map(|tool| ReviewedTool {
-            visible: tool.visible.clone(),
-            key: tool.key.clone(),
-            upstream: tool.source.upstream.name().to_owned(),
-            tool: tool.name.clone(),
-            contract: tool.contract.clone(),
+            visible: tool.offer.visible.clone(),
+            key: tool.offer.key.clone(),
+            upstream: tool.offer.source.upstream.name().to_owned(),
+            tool: tool.offer.name.clone(),
+            contract: tool.offer.contract.clone(),
             hints: tool.hints,
             input_schema: tool.input_schema.clone(),
         })
@@ -90,7 +93,7 @@ pub(crate) fn authorizer(
     let schemas: Vec<(&str, &str, Value)> = catalog
         .tools
         .values()
-        .map(|tool| (tool.source.upstream.name(), tool.name.as_str(), tool.input_schema.clone()))
+        .map(|tool| (tool.offer.source.upstream.name(), tool.offer.name.as_str(), tool.input_schema.clone()))
         .collect();
     let contracts: Vec<_> = schemas
         .iter()

@@ -1,6 +1,7 @@
 //! The fifth step: what the host's registry and policies say.
 
-use aldgate_authority::{Action, Question, Ruling, Verdict, implied};
+use aldgate_authority::{Action, Argument, Question, Ruling, Verdict, implied};
+use aldgate_wire::request::Method;
 
 use crate::catalog::{Call, Progress};
 use crate::gate::Gate;
@@ -25,17 +26,27 @@ pub(crate) async fn decide(gate: &Gate, trail: &mut Trail, call: Box<Call>) -> R
         Progress::Fresh => call.request.params.input_responses.as_deref(),
         Progress::Waiting { .. } => None,
     };
+    let arguments = match &call.completion {
+        Some(completion) => completion.chosen.as_deref(),
+        None => call.request.params.arguments.as_deref(),
+    };
     let ruling = trail.snapshot.authorizer.rule(&Question {
         principal,
-        action: Action::Call,
-        target: call.tool.item().into(),
-        uri: None,
-        arguments: call.request.params.arguments.as_deref(),
-        argument: None,
+        action: action(call.request.method),
+        target: call.target.offer().item().into(),
+        uri: call.request.params.uri.as_deref(),
+        arguments,
+        argument: call
+            .completion
+            .as_ref()
+            .map(|completion| Argument { name: &completion.name, value: &completion.value }),
         input_responses: responses,
         client: &principal.client,
     });
-    let ruling = ruling.with_implied(implied(&call.tool.hints));
+    let ruling = match call.target.hints() {
+        Some(hints) => ruling.with_implied(implied(hints)),
+        None => ruling,
+    };
     trail.ruling = Some(word(ruling.verdict()));
     trail.explanation = serde_json::to_value(ruling.explanation()).ok();
     if ruling.verdict() == Verdict::Prohibited {
@@ -47,7 +58,8 @@ pub(crate) async fn decide(gate: &Gate, trail: &mut Trail, call: Box<Call>) -> R
 
 /// A call goes out only to an upstream whose live contract was compared with the lock and is the same.
 pub(crate) async fn contract_is_pinned(gate: &Gate, call: &Call) -> Result<(), Refusal> {
-    let source = &call.tool.source;
+    let offer = call.target.offer();
+    let source = &offer.source;
     if !source.is_current() {
         // Whoever waits for a slow upstream here keeps a place: not for long.
         let _ = tokio::time::timeout(WAIT_FOR_COMPARISON, source.verify(&gate.settings.bounds)).await;
@@ -61,21 +73,25 @@ pub(crate) async fn contract_is_pinned(gate: &Gate, call: &Call) -> Result<(), R
         );
         return Err(Refusal::upstream("AG-UPSTREAM-UNREACHABLE", message).because(why));
     }
-    match call.tool.change() {
+    match offer.change() {
         None => Ok(()),
-        Some(what) => Err(Refusal::contract(
-            "AG-CONTRACT-CHANGED",
-            format!(
-                "the contract of `{}` is not the reviewed one any more ({what}); the call was not made. An operator \
-                 looks at it with `aldgate contracts verify`",
-                call.tool.visible
-            ),
-        )),
+        Some(what) => Err(Refusal::changed(&offer.visible, &what)),
+    }
+}
+
+/// What a method does with what it names.
+fn action(method: Method) -> Action {
+    match method {
+        Method::ReadResource => Action::Read,
+        Method::GetPrompt => Action::GetPrompt,
+        Method::Complete => Action::Complete,
+        Method::Listen => Action::Listen,
+        _ => Action::Call,
     }
 }
 
 /// The word that evidence uses.
-fn word(verdict: Verdict) -> &'static str {
+pub(crate) fn word(verdict: Verdict) -> &'static str {
     match verdict {
         Verdict::Automatic => "automatic",
         Verdict::RequiresApproval => "requires_approval",

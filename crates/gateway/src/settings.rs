@@ -34,16 +34,31 @@ pub struct Bounds {
     pub in_flight_per_upstream: usize,
     /// Requests of one principal a second, with twice as many at once; 0 is no limit.
     pub requests_per_second: u32,
-    /// How long an upstream may take for one call, and a client for the body of its request.
+    /// How long an upstream may take for one call without progress, and a client for the body of its request.
     pub call_timeout: Duration,
+    /// How long an upstream may take for one call, whatever progress it tells of.
+    pub longest_call: Duration,
+    /// Rounds of input that an upstream may ask for in one call.
+    pub rounds: u32,
+    /// Elements of one list of an upstream.
+    pub list_items: usize,
+    /// Pages of one list of an upstream.
+    pub list_pages: usize,
+    /// Elements on one page of a list for clients.
+    pub list_page: usize,
+    /// Clients that listen at once.
+    pub listens: usize,
+    /// Those of one principal.
+    pub listens_per_principal: usize,
+    /// Resources that one client may listen to at once.
+    pub listen_uris: usize,
 }
 
 impl Bounds {
-    /// The longest that a request may be under way once nothing waits for a person: it may have an upstream to wait for, and
-    /// one to answer by itself.
+    /// The longest that a request may be under way once nothing waits for a person.
     #[must_use]
     pub fn longest(&self) -> Duration {
-        self.call_timeout * 2 + Duration::from_secs(5)
+        self.longest_call.max(self.call_timeout) + Duration::from_secs(5)
     }
 }
 
@@ -59,6 +74,14 @@ impl Default for Bounds {
             in_flight_per_upstream: 256,
             requests_per_second: 0,
             call_timeout: Duration::from_secs(60),
+            longest_call: Duration::from_secs(300),
+            rounds: 16,
+            list_items: 20_000,
+            list_pages: 100,
+            list_page: 1000,
+            listens: 1024,
+            listens_per_principal: 64,
+            listen_uris: 256,
         }
     }
 }

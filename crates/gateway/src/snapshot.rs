@@ -11,9 +11,10 @@ use tokio::task::AbortHandle;
 use crate::catalog::{Asking, Catalog, Source, Standing, keep_verifying, live_list};
 use crate::clock;
 use crate::gateway::StartFault;
+use crate::listen::Listeners;
 use crate::review::authorizer;
 use crate::settings::{Pins, Settings, UpstreamSettings};
-use crate::upstream::Upstream;
+use crate::upstream::{Upstream, keep_listening};
 
 /// What can be changed while the gateway runs.
 pub struct Configured {
@@ -42,32 +43,37 @@ pub(crate) struct Snapshot {
     pub(crate) catalog: Catalog,
     pub(crate) authorizer: Authorizer,
     pub(crate) identity: Arc<dyn Authenticator>,
-    comparing: Vec<AbortHandle>,
+    tasks: Vec<AbortHandle>,
 }
 
 impl Snapshot {
     /// Builds the catalogue and begins to compare live contracts with their locks.
-    pub(crate) async fn build(configured: Configured, settings: &Settings) -> Result<Self, StartFault> {
+    pub(crate) async fn build(
+        configured: Configured,
+        settings: &Settings,
+        listeners: &Arc<Listeners>,
+    ) -> Result<Self, StartFault> {
         let Configured { upstreams, registry, policies, identity } = configured;
         let mut sources = Vec::with_capacity(upstreams.len());
         let mut strict = true;
         for one in upstreams {
             strict &= matches!(one.pins, Pins::Locked(_));
             let prefix = one.prefix.clone();
-            sources.push((source(one, settings).await?, prefix));
+            sources.push((source(one, settings, listeners).await?, prefix));
         }
         let catalog = Catalog::build(sources, &registry, strict)?;
         let authorizer = authorizer(&catalog, registry, policies)?;
-        let comparing = catalog.sources.iter().map(|source| {
-            let task = tokio::spawn(keep_verifying(source.clone(), settings.bounds.clone()));
-            task.abort_handle()
+        let tasks = catalog.sources.iter().flat_map(|source| {
+            let comparing = tokio::spawn(keep_verifying(source.clone(), settings.bounds.clone()));
+            let listening = tokio::spawn(keep_listening(source.clone()));
+            [comparing.abort_handle(), listening.abort_handle()]
         });
-        Ok(Self { comparing: comparing.collect(), catalog, authorizer, identity })
+        Ok(Self { tasks: tasks.collect(), catalog, authorizer, identity })
     }
 
-    /// Stops comparing; requests that still hold the snapshot compare at need.
+    /// Stops comparing and listening; requests that still hold the snapshot compare at need.
     pub(crate) fn retire(&self) {
-        self.comparing.iter().for_each(AbortHandle::abort);
+        self.tasks.iter().for_each(AbortHandle::abort);
     }
 }
 
@@ -77,7 +83,11 @@ impl Drop for Snapshot {
     }
 }
 
-async fn source(one: UpstreamSettings, settings: &Settings) -> Result<Source, StartFault> {
+async fn source(
+    one: UpstreamSettings,
+    settings: &Settings,
+    listeners: &Arc<Listeners>,
+) -> Result<Source, StartFault> {
     let name = one.name;
     let upstream = Upstream::new(&name, one.transport, one.bearer.as_deref())
         .map_err(|source| StartFault::Upstream { name: name.clone(), source })?;
@@ -88,17 +98,17 @@ async fn source(one: UpstreamSettings, settings: &Settings) -> Result<Source, St
                 .await
                 .map_err(|source| StartFault::FirstUse { name: name.clone(), source })?;
             for unreadable in &live.unreadable {
-                tracing::warn!(upstream = name, unreadable, "a tool was left out");
+                tracing::warn!(upstream = name, unreadable, "something that it lists was left out");
             }
             let identity = UpstreamIdentity {
                 name: name.clone(),
                 endpoint: upstream.endpoint().to_owned(),
                 server: live.server.clone(),
             };
-            let tools = live.tools.iter().map(|(name, raw)| (name.as_str(), raw.get()));
-            let lock = Lock::pin(identity, tools, &clock::rfc3339(clock::now()))
+            let lock = Lock::pin(identity, live.as_live(), &clock::rfc3339(clock::now()))
                 .map_err(|source| StartFault::Pin { name: name.clone(), source })?;
-            (lock, Standing { compared_at: Some(clock::now()), ..Standing::default() })
+            let standing = Standing::found(&lock, live);
+            (lock, standing)
         }
     };
     Ok(Source::new(
@@ -108,5 +118,6 @@ async fn source(one: UpstreamSettings, settings: &Settings) -> Result<Source, St
         standing,
         one.verify_every,
         settings.bounds.in_flight_per_upstream,
+        listeners.clone(),
     ))
 }

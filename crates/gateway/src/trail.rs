@@ -6,9 +6,11 @@ use aldgate_approval::CallId;
 use aldgate_authority::Principal;
 use aldgate_evidence::{Digests, Kind, Queued, Row};
 use aldgate_wire::request::RequestId;
-
+use serde_json::value::RawValue;
+use time::OffsetDateTime;
 use tokio::sync::OwnedSemaphorePermit;
 
+use crate::catalog::Target;
 use crate::clock;
 use crate::snapshot::Snapshot;
 
@@ -19,6 +21,8 @@ pub struct Trail {
     pub(crate) call: CallId,
     pub(crate) round: u32,
     pub(crate) principal: Option<Principal>,
+    /// From when on the principal's credentials are good no more.
+    pub(crate) expires_at: Option<OffsetDateTime>,
     pub(crate) request_id: Option<RequestId>,
     pub(crate) method: Option<&'static str>,
     pub(crate) tool: Option<String>,
@@ -46,6 +50,7 @@ impl Trail {
             call: CallId::from_random(clock::random()?),
             round: 0,
             principal: None,
+            expires_at: None,
             request_id: None,
             method: None,
             tool: None,
@@ -61,6 +66,14 @@ impl Trail {
             intended: false,
             queued: None,
         })
+    }
+
+    /// What the request turned out to be about, and its arguments.
+    pub(crate) fn about(&mut self, target: &Target, arguments: Option<&RawValue>) {
+        let offer = target.offer();
+        self.tool = Some(offer.concern());
+        self.contract = Some(offer.contract.clone()).filter(|digest| !digest.is_empty());
+        self.arguments = Some(self.digests.of(arguments.map_or("{}", RawValue::get).as_bytes()));
     }
 
     /// A row of evidence with all that is known so far; `None` while nobody knows who called.

@@ -1,15 +1,20 @@
 //! The seventh step: the upstream is called, under a permit that is used up by it.
 //!
-//! There are two ways to an upstream: [`crate::Gate::dispatch`], which takes a [`crate::Permit`] by value, and [`Upstream::fetch`],
-//! which takes a [`HostFetch`] and carries nothing of a client.
+//! There are three ways to an upstream: [`crate::Gate::dispatch`], which takes a [`crate::Permit`] by value; [`Upstream::fetch`],
+//! which takes a [`HostFetch`] and carries nothing of a client; and the one stream on which it tells of changes
+//! ([`keep_listening`]), which carries of clients only the URIs that [`Watch::want`] took permits for.
 
 mod answer;
 mod dispatch;
 mod error;
 mod exchange;
 mod fetched;
+mod listening;
 mod notices;
+mod patience;
 mod relay;
+mod result;
+mod watch;
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -19,12 +24,15 @@ use serde_json::value::RawValue;
 use crate::catalog::HostFetch;
 use crate::receive::VERSIONS;
 use crate::settings::{Bounds, Transport};
+use patience::Patience;
 
 pub(crate) use dispatch::Ended;
 pub use dispatch::Outcome;
 pub(crate) use exchange::Wire;
 pub use exchange::{ExchangeFault, TransportFault};
-pub(crate) use fetched::Fetched;
+pub(crate) use fetched::{Abilities, Fetched};
+pub(crate) use listening::keep_listening;
+pub(crate) use watch::{Watch, Watched};
 
 /// One upstream server.
 pub(crate) struct Upstream {
@@ -93,7 +101,9 @@ impl Upstream {
             extra_meta: &[],
             version: VERSIONS.first().copied().unwrap_or_default(),
         };
-        let answer = self.wire.exchange(call.body(), call.headers(&[]), id, bounds, None).await?;
+        let mut patience = Patience::new(bounds.call_timeout, bounds.longest_call);
+        let (body, headers, most) = (call.body(), call.headers(&[]), bounds.response_bytes);
+        let answer = self.wire.exchange(body, headers, id, most, &mut patience, None).await?;
         Ok(Fetched::new(answer))
     }
 }

@@ -7,6 +7,7 @@ mod tokens;
 
 use aldgate_authority::Principal;
 use async_trait::async_trait;
+use time::OffsetDateTime;
 
 pub use tokens::{ConfiguredPrincipal, TokenHash, TokenTable, TokensFault};
 
@@ -22,14 +23,30 @@ pub enum Unauthenticated {
     /// A token that nobody has.
     #[error("the token is not known here")]
     Unknown,
+    /// A token that is not good any more.
+    #[error("the token has expired")]
+    Expired,
+}
+
+/// Who calls, and until when the credentials are good.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Identity {
+    /// Who it is.
+    pub principal: Principal,
+    /// From when on the credentials are good no more; `None` where they do not expire.
+    pub expires_at: Option<OffsetDateTime>,
 }
 
 /// Turns credentials into a principal.
 #[async_trait]
 pub trait Authenticator: Send + Sync {
-    /// The principal that `authorization`, the value of the request's one `Authorization` header, stands for.
+    /// Who `authorization`, the value of the request's one `Authorization` header, stands for at this time.
     ///
     /// # Errors
-    /// Where it stands for none.
-    async fn authenticate(&self, authorization: Option<&[u8]>) -> Result<Principal, Unauthenticated>;
+    /// Where it stands for nobody.
+    async fn authenticate(
+        &self,
+        authorization: Option<&[u8]>,
+        now: OffsetDateTime,
+    ) -> Result<Identity, Unauthenticated>;
 }

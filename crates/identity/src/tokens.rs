@@ -10,8 +10,10 @@ use async_trait::async_trait;
 use schemars::JsonSchema;
 use serde::Deserialize;
 use sha2::{Digest as _, Sha256};
+use time::OffsetDateTime;
+use time::format_description::well_known::Rfc3339;
 
-use crate::{Authenticator, Unauthenticated};
+use crate::{Authenticator, Identity, Unauthenticated};
 
 /// Issuer of the principals that the configuration names.
 const ISSUER: &str = "config";
@@ -34,6 +36,10 @@ pub struct ConfiguredPrincipal {
     pub roles: BTreeSet<String>,
     /// SHA-256 of the token, `sha256:<64 hex digits>`. The token itself stands nowhere.
     pub token_sha256: String,
+    /// From when on the token is not good any more, RFC 3339 such as `2027-01-31T00:00:00Z`. Without it the token does not
+    /// expire.
+    #[serde(default)]
+    pub expires_at: Option<String>,
 }
 
 fn default_tenant() -> String {
@@ -74,6 +80,16 @@ pub enum TokensFault {
         /// The principal.
         name: String,
     },
+    /// A time of another form.
+    #[error(
+        "the `expires_at` of principal `{name}` is `{found}`; expected a time as RFC 3339 writes it, such as `2027-01-31T00:00:00Z`"
+    )]
+    Expiry {
+        /// The principal.
+        name: String,
+        /// What stands there.
+        found: String,
+    },
     /// A name that cannot stand in rulings and evidence.
     #[error(
         "the principal name `{name}` must have 1 to 128 characters and no `/`, `#`, white space or control character"
@@ -100,7 +116,7 @@ pub enum TokensFault {
 
 /// The configured principals by the hash of their token.
 #[derive(Debug, Default)]
-pub struct TokenTable(BTreeMap<TokenHash, Principal>);
+pub struct TokenTable(BTreeMap<TokenHash, Identity>);
 
 impl TokenTable {
     /// Reads the configured principals.
@@ -109,7 +125,7 @@ impl TokenTable {
     /// Where a hash or a name is malformed, or one of them stands twice.
     pub fn new(configured: &[ConfiguredPrincipal]) -> Result<Self, TokensFault> {
         let mut names = BTreeSet::new();
-        let mut table: BTreeMap<TokenHash, Principal> = BTreeMap::new();
+        let mut table: BTreeMap<TokenHash, Identity> = BTreeMap::new();
         for one in configured {
             let name = one.name.clone();
             let odd = |letter: char| {
@@ -131,8 +147,14 @@ impl TokenTable {
                 name: one.display_name.clone().unwrap_or_else(|| name.clone()),
                 client: name.clone(),
             };
-            if let Some(other) = table.insert(hash, principal) {
-                return Err(TokensFault::SharedToken { first: other.subject, second: name });
+            let expires_at = one.expires_at.as_deref().map(|text| {
+                let found = text.chars().filter(|letter| !letter.is_control()).take(64).collect();
+                let fault = TokensFault::Expiry { name: name.clone(), found };
+                OffsetDateTime::parse(text, &Rfc3339).map_err(|_| fault)
+            });
+            let identity = Identity { principal, expires_at: expires_at.transpose()? };
+            if let Some(other) = table.insert(hash, identity) {
+                return Err(TokensFault::SharedToken { first: other.principal.subject, second: name });
             }
         }
         Ok(Self(table))
@@ -141,7 +163,11 @@ impl TokenTable {
 
 #[async_trait]
 impl Authenticator for TokenTable {
-    async fn authenticate(&self, authorization: Option<&[u8]>) -> Result<Principal, Unauthenticated> {
+    async fn authenticate(
+        &self,
+        authorization: Option<&[u8]>,
+        now: OffsetDateTime,
+    ) -> Result<Identity, Unauthenticated> {
         let value = authorization.ok_or(Unauthenticated::Missing)?;
         let text = std::str::from_utf8(value).map_err(|_| Unauthenticated::Malformed)?;
         let (scheme, token) = text.split_once(' ').ok_or(Unauthenticated::Malformed)?;
@@ -149,6 +175,10 @@ impl Authenticator for TokenTable {
         if !scheme.eq_ignore_ascii_case("bearer") || token.is_empty() || token.contains(' ') {
             return Err(Unauthenticated::Malformed);
         }
-        self.0.get(&TokenHash::of(token)).cloned().ok_or(Unauthenticated::Unknown)
+        let identity = self.0.get(&TokenHash::of(token)).ok_or(Unauthenticated::Unknown)?;
+        match identity.expires_at {
+            Some(end) if now >= end => Err(Unauthenticated::Expired),
+            _ => Ok(identity.clone()),
+        }
     }
 }

@@ -42,6 +42,7 @@ pub(super) async fn run(arguments: DevArguments) -> miette::Result<ExitCode> {
         tenant: "dev".to_owned(),
         roles: BTreeSet::new(),
         token_sha256: TokenHash::of(&token).to_string(),
+        expires_at: None,
     };
     let folder = tempfile::tempdir().map_err(CommandFault::Temporary)?;
     let upstream = UpstreamSettings {

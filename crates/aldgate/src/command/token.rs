@@ -33,6 +33,7 @@ pub(super) fn run(what: TokenCommand) -> miette::Result<ExitCode> {
         tenant: tenant.clone().unwrap_or_else(|| "default".to_owned()),
         roles: role.iter().cloned().collect(),
         token_sha256: hash.to_string(),
+        expires_at: None,
     };
     // What the gateway would refuse is not printed.
     TokenTable::new(&[principal]).coded()?;

@@ -120,9 +120,25 @@ pub(crate) struct LimitsSection {
     pub(crate) in_flight_per_upstream: usize,
     /// Requests of one principal a second, in bursts of twice as many; 0 is no limit.
     pub(crate) requests_per_second: u32,
-    /// How long an upstream may take for one call, and a client for the body of one request, `1s` to `1h`. Waiting for
-    /// a person does not count.
+    /// How long an upstream may take for one call without telling of progress, and a client for the body of one request,
+    /// `1s` to `1h`. Waiting for a person does not count. `timeout_s` of a registry entry takes its place for one tool.
     pub(crate) call_timeout: Span,
+    /// How long an upstream may take for one call whatever progress it tells of, `1s` to `24h`.
+    pub(crate) longest_call: Span,
+    /// Rounds of input that an upstream may ask for in one call, 0 to 100.
+    pub(crate) rounds: u32,
+    /// Elements of one list of an upstream. An upstream that lists more is not compared, and nothing of it is served.
+    pub(crate) list_items: usize,
+    /// Pages of one list of an upstream.
+    pub(crate) list_pages: usize,
+    /// Elements on one page of a list that clients get.
+    pub(crate) list_page: usize,
+    /// Clients that listen to changes at once. Each needs a connection too.
+    pub(crate) listens: usize,
+    /// Those of one principal.
+    pub(crate) listens_per_principal: usize,
+    /// Resources that one client may subscribe to in one request.
+    pub(crate) listen_uris: usize,
 }
 
 impl Default for LimitsSection {
@@ -138,6 +154,14 @@ impl Default for LimitsSection {
             in_flight_per_upstream: bounds.in_flight_per_upstream,
             requests_per_second: bounds.requests_per_second,
             call_timeout: Span(bounds.call_timeout),
+            longest_call: Span(bounds.longest_call),
+            rounds: bounds.rounds,
+            list_items: bounds.list_items,
+            list_pages: bounds.list_pages,
+            list_page: bounds.list_page,
+            listens: bounds.listens,
+            listens_per_principal: bounds.listens_per_principal,
+            listen_uris: bounds.listen_uris,
         }
     }
 }

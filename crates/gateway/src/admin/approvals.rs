@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use aldgate_approval::{ApprovalId, CallId, Decision, Record, RecordState, Verdict};
-use aldgate_authority::{Decide, Item, Principal};
+use aldgate_authority::{Concern, Decide, Item, Principal};
 use aldgate_evidence::{Digests, Kind, Row};
 use aldgate_store::{ApprovalFilter, Durability, EvidenceFilter};
 use axum::Json;
@@ -194,8 +194,8 @@ fn may_see(gate: &Gate, caller: &Principal, record: &Record) -> bool {
 
 fn decider(gate: &Gate, approver: &Principal, record: &Record) -> Decide {
     let binding = &record.binding;
-    let (upstream, tool) = binding.tool.split_once('/').unwrap_or_default();
-    let item = Item::tool(upstream, tool, &binding.contract);
+    let concern = Concern::parse(&binding.tool);
+    let item = concern.item(&binding.contract).unwrap_or(Item::tool("", "", ""));
     gate.snapshot().authorizer.may_decide(approver, &binding.caller, &item)
 }
 
@@ -204,7 +204,10 @@ fn view(gate: &Gate, record: &Record, sealed: &[u8]) -> Value {
     let arguments = approve::opened_arguments(gate, sealed)
         .map(|text| serde_json::from_str::<Value>(&text).unwrap_or_else(|_| json!({})));
     let snapshot = gate.snapshot();
-    let tool = snapshot.catalog.tools.values().find(|tool| tool.key == binding.tool);
+    let catalog = &snapshot.catalog;
+    let tool = catalog.tools.values().find(|tool| tool.offer.key == binding.tool);
+    let concern = Concern::parse(&binding.tool);
+    let offer = concern.item("").and_then(|item| catalog.offer(item.kind, concern.key()));
     let decision = record.decision.as_ref().map(|decision| {
         json!({
             "decision": decision.verdict,
@@ -219,7 +222,7 @@ fn view(gate: &Gate, record: &Record, sealed: &[u8]) -> Value {
         "state": record.state_at(clock::now()),
         "tool": binding.tool,
         "title": tool.and_then(|tool| tool.title.clone()),
-        "boundaries": tool.map(|tool| &tool.entry.boundaries),
+        "boundaries": offer.map(|offer| &offer.entry.boundaries),
         "upstream": binding.upstream,
         "caller": {"principal": binding.caller.id(), "name": binding.caller.name, "kind": binding.caller.kind},
         "arguments": arguments,

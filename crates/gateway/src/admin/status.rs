@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use aldgate_authority::Action;
+use aldgate_contract::{Item, Kind};
 use axum::Json;
 use axum::extract::State;
 use serde_json::{Value, json};
@@ -23,6 +24,9 @@ pub(super) async fn status(State(gate): State<Arc<Gate>>, caller: Caller) -> Res
         "version": env!("CARGO_PKG_VERSION"),
         "revision": "2026-07-28",
         "tools": catalog.tools.len(),
+        "prompts": catalog.prompts.len(),
+        "resources": catalog.resources.len(),
+        "listening": gate.listeners.len(),
         "upstreams": catalog.sources.iter().map(|source| upstream(source)).collect::<Vec<_>>(),
         "held_back": catalog
             .held_back
@@ -39,12 +43,24 @@ fn upstream(source: &Source) -> Value {
         "name": source.upstream.name(),
         "endpoint": source.upstream.endpoint(),
         "pinned": source.lock.tools.len(),
+        "pinned_resource_templates": source.lock.resource_templates.len(),
+        "pinned_prompts": source.lock.prompts.len(),
+        "resources": standing.resources.len(),
         "compared_at": standing.compared_at.map(clock::rfc3339),
         "changed": standing
             .changed
             .iter()
-            .map(|(tool, change)| (tool.clone(), json!(change.detail)))
+            .map(|(item, change)| (spelled(item), json!(change.detail)))
             .collect::<serde_json::Map<_, _>>(),
+        "stranger": standing.stranger.as_ref().map(|change| &change.detail),
         "unreachable": standing.unreachable,
     })
+}
+
+/// A tool by its name alone, as it always was; other contracts with what they are.
+fn spelled(item: &Item) -> String {
+    match item.kind {
+        Kind::Tool => item.name.clone(),
+        Kind::ResourceTemplate | Kind::Prompt => item.to_string(),
+    }
 }

@@ -31,7 +31,7 @@ pub(super) async fn show(
     let mut definition: Value = serde_json::from_str(tool.listing.get()).map_err(|_| {
         AdminFault::new(500, "AG-INTERNAL", format!("the definition of `{shown}` cannot be read"))
     })?;
-    if let Some(change) = tool.change()
+    if let Some(change) = tool.offer.change()
         && let Some(Value::Object(mark)) = definition.pointer_mut("/_meta/io.github.aldgate~1contract")
     {
         mark.insert("refused".to_owned(), change.into());

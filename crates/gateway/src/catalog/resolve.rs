@@ -1,21 +1,23 @@
-//! The fourth step: which tool is meant, and whether its arguments and the state that comes with them are good.
+//! The fourth step: what is meant, and whether the arguments and the state that come with it are good.
 
 use std::collections::BTreeMap;
-use std::sync::Arc;
 
 use aldgate_approval::state::Presented;
 use aldgate_approval::{ApprovalId, Purpose, RequestState};
+use aldgate_authority::Uri;
 use aldgate_wire::arguments::check_case;
 use aldgate_wire::elicitation::{self, Action};
 use aldgate_wire::header::{check_params, make_params, unrecognised_params};
+use aldgate_wire::list::ListKind;
 use aldgate_wire::request::{Method, Request};
 use http::{HeaderMap, HeaderName, HeaderValue};
 use serde_json::Value;
-use serde_json::value::RawValue;
+use serde_json::value::{RawValue, to_raw_value};
 
-use super::{Answer, Tool, Validator, form, listing};
+use super::{Answer, Completion, Target, Tool, Validator, form, listing};
 use crate::clock;
 use crate::gate::Gate;
+use crate::listen::Wanted;
 use crate::refusal::Refusal;
 use crate::trail::Trail;
 
@@ -26,14 +28,18 @@ const PASSED_PARAMS: (usize, usize) = (32, 8 << 10);
 pub(crate) enum Resolved {
     /// The host answers by itself.
     Host(Answer),
-    /// A tool is to be called.
+    /// Something of an upstream is to be used.
     Call(Box<Call>),
+    /// The client wants to hear of changes.
+    Listen(Wanted),
 }
 
-/// A call of a known tool with arguments that its pinned contract allows.
+/// A request about something known, with arguments that its pinned contract allows.
 pub(crate) struct Call {
-    pub(crate) tool: Arc<Tool>,
+    pub(crate) target: Target,
     pub(crate) request: Box<Request>,
+    /// What the client named: a visible name, or a URI.
+    pub(crate) named: String,
     /// Digest of the arguments in normal form.
     pub(crate) arguments: String,
     pub(crate) progress: Progress,
@@ -41,6 +47,8 @@ pub(crate) struct Call {
     pub(crate) params: Vec<(HeaderName, HeaderValue)>,
     /// `Mcp-Param-*` that nobody here knows, to be passed on.
     pub(crate) passed: Vec<(HeaderName, HeaderValue)>,
+    /// What is to be completed.
+    pub(crate) completion: Option<Completion>,
 }
 
 /// Where a call stands.
@@ -72,29 +80,43 @@ pub(crate) fn resolve(
     request: Box<Request>,
     headers: &HeaderMap,
 ) -> Result<Resolved, Refusal> {
-    let principal =
-        trail.principal.clone().ok_or_else(|| Refusal::host("AG-INTERNAL", "nobody was identified"))?;
     match request.method {
-        Method::Discover => return Ok(Resolved::Host(listing::discover())),
-        Method::ListTools => {
-            if request.params.cursor.is_some() {
-                return Err(Refusal::params("the cursor was not given out here; list again without one"));
-            }
-            return Ok(Resolved::Host(listing::tools(&trail.snapshot, &principal)));
+        Method::Discover => Ok(Resolved::Host(listing::discover())),
+        Method::ListTools => list(gate, trail, &request, ListKind::Tools),
+        Method::ListResources => list(gate, trail, &request, ListKind::Resources),
+        Method::ListTemplates => list(gate, trail, &request, ListKind::Templates),
+        Method::ListPrompts => list(gate, trail, &request, ListKind::Prompts),
+        Method::Listen => Wanted::read(&request, gate.settings.bounds.listen_uris).map(Resolved::Listen),
+        Method::ReadResource => read(gate, trail, request, headers),
+        Method::GetPrompt => prompt(gate, trail, request, headers),
+        Method::Complete => complete(trail, request, headers),
+        Method::CallTool => tool(gate, trail, request, headers),
+        Method::GetTask | Method::UpdateTask | Method::CancelTask => {
+            Err(Refusal::host("AG-INTERNAL", "the method is not served"))
         }
-        _ => {}
     }
-    let name = request.params.name.as_deref().unwrap_or_default();
-    let Some(tool) = trail.snapshot.catalog.tools.get(name).cloned() else {
-        trail.tool = Some(name.chars().filter(|letter| !letter.is_control()).take(128).collect());
-        return Err(Refusal::unknown_tool(name));
+}
+
+fn list(gate: &Gate, trail: &Trail, request: &Request, kind: ListKind) -> Result<Resolved, Refusal> {
+    let principal =
+        trail.principal.as_ref().ok_or_else(|| Refusal::host("AG-INTERNAL", "nobody was identified"))?;
+    let cursor = request.params.cursor.as_deref();
+    listing::page(gate, &trail.snapshot, principal, kind, cursor).map(Resolved::Host)
+}
+
+fn tool(
+    gate: &Gate,
+    trail: &mut Trail,
+    request: Box<Request>,
+    headers: &HeaderMap,
+) -> Result<Resolved, Refusal> {
+    let name = request.params.name.clone().unwrap_or_default();
+    let Some(tool) = trail.snapshot.catalog.tools.get(&name).cloned() else {
+        trail.tool = Some(shown(&name));
+        return Err(Refusal::unknown_tool(&name));
     };
-    trail.tool = Some(tool.key.clone());
-    trail.contract = Some(tool.contract.clone());
     let arguments = request.params.arguments.as_deref();
-    trail.arguments = Some(trail.digests.of(arguments.map_or("{}", RawValue::get).as_bytes()));
-    trail.responses =
-        request.params.input_responses.as_deref().map(|raw| trail.digests.of(raw.get().as_bytes()));
+    trail.about(&Target::Tool(tool.clone()), arguments);
     if let Some(arguments) = arguments {
         let declared: Vec<&str> = tool.declared.iter().map(String::as_str).collect();
         check_case(arguments, &declared).map_err(|fault| Refusal::invalid_arguments(fault.to_string()))?;
@@ -102,22 +124,114 @@ pub(crate) fn resolve(
     check_arguments(&tool, arguments)?;
     check_params(headers, &tool.params, arguments)
         .map_err(|fault| Refusal::header_mismatch(fault.to_string()))?;
-    let digest = aldgate_approval::arguments::digest(arguments)
+    let params = make_params(&tool.params, arguments)
+        .map_err(|fault| Refusal::invalid_arguments(fault.to_string()))?;
+    let passed = unrecognised_params(headers, &tool.params, PASSED_PARAMS.0, PASSED_PARAMS.1);
+    call(gate, trail, request, Target::Tool(tool), name, (params, passed))
+}
+
+fn prompt(
+    gate: &Gate,
+    trail: &mut Trail,
+    request: Box<Request>,
+    headers: &HeaderMap,
+) -> Result<Resolved, Refusal> {
+    let name = request.params.name.clone().unwrap_or_default();
+    let Some(prompt) = trail.snapshot.catalog.prompts.get(&name).cloned() else {
+        trail.tool = Some(shown(&name));
+        return Err(Refusal::unknown_prompt(&name));
+    };
+    let arguments = request.params.arguments.as_deref();
+    trail.about(&Target::Prompt(prompt.clone()), arguments);
+    prompt.check(arguments)?;
+    call(gate, trail, request, Target::Prompt(prompt), name, (Vec::new(), passed(headers)))
+}
+
+fn read(
+    gate: &Gate,
+    trail: &mut Trail,
+    mut request: Box<Request>,
+    headers: &HeaderMap,
+) -> Result<Resolved, Refusal> {
+    let text = request.params.uri.clone().unwrap_or_default();
+    let found = Uri::parse(&text).map_err(|fault| Refusal::resource_uri(&text, &fault)).and_then(|uri| {
+        let registry = trail.snapshot.authorizer.registry();
+        trail.snapshot.catalog.resource(registry, &uri).ok_or_else(|| Refusal::unknown_resource(&text))
+    });
+    let resource = found.inspect_err(|_| trail.tool = Some(shown(&text)))?;
+    // The URI is what this request is about: what a person approves, and what is digested.
+    let arguments = to_raw_value(&serde_json::json!({"uri": text}))
+        .map_err(|fault| Refusal::host("AG-INTERNAL", "the URI cannot be written").because(fault))?;
+    let target = Target::Resource(resource);
+    trail.about(&target, Some(&arguments));
+    request.params.arguments = Some(arguments);
+    call(gate, trail, request, target, text, (Vec::new(), passed(headers)))
+}
+
+fn complete(trail: &mut Trail, request: Box<Request>, headers: &HeaderMap) -> Result<Resolved, Refusal> {
+    let (target, named, completion) = Completion::read(&trail.snapshot, &request.params)?;
+    let digested = completion
+        .digested()
+        .map_err(|fault| Refusal::host("AG-INTERNAL", "the completion cannot be written").because(fault))?;
+    trail.about(&target, Some(&digested));
+    Ok(Resolved::Call(Box::new(Call {
+        target,
+        named,
+        arguments: String::new(),
+        progress: Progress::Fresh,
+        params: Vec::new(),
+        passed: passed(headers),
+        completion: Some(completion),
+        request,
+    })))
+}
+
+type ParamHeaders = Vec<(HeaderName, HeaderValue)>;
+
+fn passed(headers: &HeaderMap) -> ParamHeaders {
+    unrecognised_params(headers, &[], PASSED_PARAMS.0, PASSED_PARAMS.1)
+}
+
+/// What may come in several rounds: the state that it comes back with is opened and checked.
+fn call(
+    gate: &Gate,
+    trail: &mut Trail,
+    request: Box<Request>,
+    target: Target,
+    named: String,
+    (params, passed): (ParamHeaders, ParamHeaders),
+) -> Result<Resolved, Refusal> {
+    let principal =
+        trail.principal.clone().ok_or_else(|| Refusal::host("AG-INTERNAL", "nobody was identified"))?;
+    trail.responses =
+        request.params.input_responses.as_deref().map(|raw| trail.digests.of(raw.get().as_bytes()));
+    let digest = aldgate_approval::arguments::digest(request.params.arguments.as_deref())
         .map_err(|fault| Refusal::invalid_arguments(fault.to_string()))?;
     let progress = match request.params.request_state.as_deref() {
         None => Progress::Fresh,
         Some(state) => {
             let method = request.method.as_str();
-            let presented = Presented { caller: &principal, method, name, arguments: &digest };
+            let presented = Presented { caller: &principal, method, name: &named, arguments: &digest };
             let opened = RequestState::open(state, &gate.seal, presented, clock::now())
                 .map_err(|fault| Refusal::state(fault.to_string()))?;
-            progress(trail, &tool, opened, request.params.input_responses.as_deref())?
+            progress(trail, &target, opened, request.params.input_responses.as_deref())?
         }
     };
-    let params = make_params(&tool.params, arguments)
-        .map_err(|fault| Refusal::invalid_arguments(fault.to_string()))?;
-    let passed = unrecognised_params(headers, &tool.params, PASSED_PARAMS.0, PASSED_PARAMS.1);
-    Ok(Resolved::Call(Box::new(Call { tool, arguments: digest, progress, params, passed, request })))
+    Ok(Resolved::Call(Box::new(Call {
+        target,
+        named,
+        arguments: digest,
+        progress,
+        params,
+        passed,
+        completion: None,
+        request,
+    })))
+}
+
+/// What a peer named, cut to what fits in a row.
+fn shown(name: &str) -> String {
+    name.chars().filter(|letter| !letter.is_control()).take(128).collect()
 }
 
 fn check_arguments(tool: &Tool, arguments: Option<&RawValue>) -> Result<(), Refusal> {
@@ -129,14 +243,14 @@ fn check_arguments(tool: &Tool, arguments: Option<&RawValue>) -> Result<(), Refu
     tool.input.check(&value).map_err(|places| {
         Refusal::invalid_arguments(format!(
             "the arguments do not fit the contract of `{}`: {places}",
-            tool.visible
+            tool.offer.visible
         ))
     })
 }
 
 fn progress(
     trail: &mut Trail,
-    tool: &Tool,
+    target: &Target,
     state: RequestState,
     responses: Option<&RawValue>,
 ) -> Result<Progress, Refusal> {
@@ -152,7 +266,7 @@ fn progress(
             Ok(Progress::Waiting { approval, goes_on: !left })
         }
         Purpose::Relay { call, round, upstream, upstream_state, asked, approval } => {
-            if upstream != tool.source.upstream.name() {
+            if upstream != target.offer().source.upstream.name() {
                 return Err(Refusal::state("the request state belongs to another upstream"));
             }
             trail.call = call;

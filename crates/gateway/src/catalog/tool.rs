@@ -2,31 +2,19 @@
 
 use std::sync::Arc;
 
-use aldgate_authority::{Entry, Hints};
+use aldgate_authority::{Entry, Hints, Kind};
 use aldgate_contract::Pin;
 use aldgate_wire::header::{ParamHeader, param_headers};
 use aldgate_wire::tool::view;
-use indexmap::IndexMap;
 use serde_json::Value;
-use serde_json::value::{RawValue, to_raw_value};
+use serde_json::value::RawValue;
 
+use super::offer::{Offer, listing};
 use super::{Source, Validator, schema};
-
-/// The members of an object in their order, each as its bytes.
-type Members = IndexMap<String, Box<RawValue>>;
 
 /// A pinned contract, the host's registry entry for it, and what both need at run time.
 pub(crate) struct Tool {
-    /// The name that clients see.
-    pub(crate) visible: String,
-    /// `upstream/tool`
-    pub(crate) key: String,
-    /// The name that the upstream knows.
-    pub(crate) name: String,
-    pub(crate) source: Arc<Source>,
-    /// Digest of the pinned contract.
-    pub(crate) contract: String,
-    pub(crate) entry: Entry,
+    pub(crate) offer: Offer,
     pub(crate) hints: Hints,
     pub(crate) title: Option<String>,
     pub(crate) input_schema: Value,
@@ -94,12 +82,19 @@ impl Tool {
         let input_schema: Value =
             serde_json::from_str(view.input_schema.get()).map_err(|fault| unreadable(fault.to_string()))?;
         let params = param_headers(&input_schema).map_err(|fault| unreadable(fault.to_string()))?;
-        let listing = listing(&visible, pin, entry).map_err(|fault| unreadable(fault.to_string()))?;
-        Ok(Self {
+        let listing = listing(Some(&visible), pin, entry).map_err(|fault| unreadable(fault.to_string()))?;
+        let offer = Offer {
+            kind: Kind::Tool,
+            visible,
             name: pin.name.clone(),
             source: source.clone(),
             contract: pin.digest.to_string(),
+            pinned: Some(aldgate_contract::Item { kind: pin.kind, name: pin.name.clone() }),
             entry: entry.clone(),
+            key,
+        };
+        Ok(Self {
+            offer,
             hints: Hints {
                 read_only: view.hints.read_only,
                 destructive: view.hints.destructive,
@@ -117,34 +112,12 @@ impl Tool {
             output,
             params,
             listing,
-            visible,
-            key,
         })
     }
 }
 
 /// What every model API takes as a tool's name.
-fn is_visible_name(name: &str) -> bool {
+pub(super) fn is_visible_name(name: &str) -> bool {
     (1..=64).contains(&name.len())
         && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_' || byte == b'-')
-}
-
-/// The pinned definition as it is listed: the visible name, and what the host says of it under our own key.
-fn listing(visible: &str, pin: &Pin, entry: &Entry) -> Result<Box<RawValue>, serde_json::Error> {
-    let said = to_raw_value(&serde_json::json!({
-        "digest": pin.digest.to_string(),
-        "version": pin.version,
-        "authority": entry.authority,
-        "readOnly": entry.read_only,
-        "boundaries": entry.boundaries,
-    }))?;
-    let mut members: Members = serde_json::from_str(pin.definition.get())?;
-    members.insert("name".to_owned(), to_raw_value(visible)?);
-    let mut meta: Members = match members.get("_meta") {
-        Some(meta) => serde_json::from_str(meta.get())?,
-        None => Members::new(),
-    };
-    meta.insert("io.github.aldgate/contract".to_owned(), said);
-    members.insert("_meta".to_owned(), to_raw_value(&meta)?);
-    to_raw_value(&members)
 }

@@ -1,112 +1,39 @@
-//! Comparing an upstream's live list with its lock.
-//!
-//! **Invariant:** a [`HostFetch`] carries nothing that a client sent, and is made in this file alone.
+//! Comparing what an upstream serves with its lock.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
 
 use aldgate_approval::Timestamp;
-use aldgate_contract::State;
-use aldgate_wire::request::Method;
-use serde_json::value::RawValue;
+use aldgate_contract::{Item, Lock, State};
 
 use super::Source;
+use super::live::{Definitions, LiveList, live_list};
 use crate::chain::chain;
 use crate::clock;
 use crate::settings::Bounds;
-use crate::upstream::{ExchangeFault, Upstream};
+use crate::upstream::Abilities;
 
-/// Pages of a live list that are read at most.
-const MAX_PAGES: usize = 100;
-/// Tools of a live list that are read at most.
-const MAX_TOOLS: usize = 20_000;
-/// Bytes of a live list that are kept at most.
-const MAX_BYTES: usize = 64 << 20;
-/// How long an upstream may take for one page of its list, where a call may take longer.
-const MAX_WAIT: Duration = Duration::from_secs(10);
-/// How long it may take for the whole of it.
-const MAX_COMPARISON: Duration = Duration::from_secs(30);
 /// The bounds of `verify_every`.
 const SHORTEST: Duration = Duration::from_secs(1);
 const LONGEST: Duration = Duration::from_secs(300);
 /// How old a comparison may be at most before calls wait for a new one; ordinarily twice `verify_every`.
 const OLDEST: Duration = Duration::from_secs(330);
 
-/// A request that the gateway makes on its own behalf.
-pub struct HostFetch {
-    method: Method,
-    cursor: Option<String>,
-}
-
-impl HostFetch {
-    fn tools(cursor: Option<String>) -> Self {
-        Self { method: Method::ListTools, cursor }
-    }
-
-    fn identity() -> Self {
-        Self { method: Method::Discover, cursor: None }
-    }
-
-    pub(crate) fn method(&self) -> Method {
-        self.method
-    }
-
-    pub(crate) fn cursor(&self) -> Option<&str> {
-        self.cursor.as_deref()
-    }
-}
-
-/// What an upstream serves now.
-#[derive(Debug)]
-pub(crate) struct LiveList {
-    pub(crate) tools: Vec<(String, Box<RawValue>)>,
-    /// Elements that could not be read, in words.
-    pub(crate) unreadable: Vec<String>,
-    /// Those of them that have a name, with why they could not be read.
-    pub(crate) refused: BTreeMap<String, String>,
-    /// `serverInfo.name`, as the upstream says it.
-    pub(crate) server: Option<String>,
-}
-
-/// Why a live list could not be had.
-#[derive(Debug, thiserror::Error)]
-pub enum LiveFault {
-    /// The upstream was not reached, or did not answer as the protocol says.
-    #[error("upstream `{upstream}` could not be asked for its tools")]
-    Exchange {
-        /// Its name.
-        upstream: String,
-        /// Why not.
-        source: ExchangeFault,
-    },
-    /// Too slow.
-    #[error("upstream `{upstream}` did not list its tools within {} s", MAX_COMPARISON.as_secs())]
-    Slow {
-        /// Its name.
-        upstream: String,
-    },
-    /// An error or a result of another form.
-    #[error("upstream `{upstream}` answered its list request with something else: {found}")]
-    Answer {
-        /// Its name.
-        upstream: String,
-        /// What it answered.
-        found: String,
-    },
-    /// More than is read.
-    #[error(
-        "upstream `{upstream}` lists more than {MAX_TOOLS} tools, {MAX_PAGES} pages or {MAX_BYTES} bytes"
-    )]
-    Endless {
-        /// Its name.
-        upstream: String,
-    },
-}
-
-/// The members of a tool that MCP defines; others have names that the upstream chose.
-const DEFINED: [&str; 8] =
-    ["name", "title", "description", "icons", "inputSchema", "outputSchema", "annotations", "_meta"];
+/// The members of definitions that MCP defines; others have names that the upstream chose.
+const DEFINED: [&str; 11] = [
+    "name",
+    "title",
+    "description",
+    "icons",
+    "inputSchema",
+    "outputSchema",
+    "annotations",
+    "_meta",
+    "uriTemplate",
+    "mimeType",
+    "arguments",
+];
 
 /// In what a live contract differs from the pinned one.
 #[derive(Clone, Debug)]
@@ -122,43 +49,18 @@ pub(crate) struct Change {
 pub(crate) struct Standing {
     /// When they were last compared; `None` before the first time.
     pub(crate) compared_at: Option<Timestamp>,
-    /// Tools that differ, with what differs.
-    pub(crate) changed: BTreeMap<String, Change>,
+    /// Contracts that differ, with what differs.
+    pub(crate) changed: BTreeMap<Item, Change>,
+    /// It calls itself otherwise than the server that was reviewed: nothing of it is served.
+    pub(crate) stranger: Option<Change>,
     /// Why the last attempt to compare failed.
     pub(crate) unreachable: Option<String>,
-}
-
-/// Fetches an upstream's whole live list.
-pub(crate) async fn live_list(upstream: &Upstream, bounds: &Bounds) -> Result<LiveList, LiveFault> {
-    let slow = || LiveFault::Slow { upstream: upstream.name().to_owned() };
-    tokio::time::timeout(MAX_COMPARISON, whole_list(upstream, bounds)).await.unwrap_or_else(|_| Err(slow()))
-}
-
-async fn whole_list(upstream: &Upstream, bounds: &Bounds) -> Result<LiveList, LiveFault> {
-    let exchange = |source| LiveFault::Exchange { upstream: upstream.name().to_owned(), source };
-    let odd = |found: String| LiveFault::Answer { upstream: upstream.name().to_owned(), found };
-    let bounds = &Bounds { call_timeout: bounds.call_timeout.min(MAX_WAIT), ..bounds.clone() };
-    let discovered = upstream.fetch(HostFetch::identity(), bounds).await.map_err(exchange)?;
-    let server = discovered.result().map_err(odd)?.server_name();
-    let mut live = LiveList { tools: Vec::new(), unreadable: Vec::new(), refused: BTreeMap::new(), server };
-    let mut cursor = None;
-    let mut bytes = 0;
-    for _ in 0..MAX_PAGES {
-        let answer = upstream.fetch(HostFetch::tools(cursor), bounds).await.map_err(exchange)?;
-        let page = answer.tools().map_err(odd)?;
-        bytes += page.tools.iter().map(|(name, raw)| name.len() + raw.get().len()).sum::<usize>();
-        live.tools.extend(page.tools);
-        live.unreadable.extend(page.unreadable);
-        live.refused.extend(page.refused);
-        if live.tools.len() + live.unreadable.len() > MAX_TOOLS || bytes > MAX_BYTES {
-            break;
-        }
-        match page.next_cursor {
-            Some(next) => cursor = Some(next),
-            None => return Ok(live),
-        }
-    }
-    Err(LiveFault::Endless { upstream: upstream.name().to_owned() })
+    /// The resources that the upstream lists, by URI, as they were when they were last listed.
+    pub(crate) resources: Arc<Definitions>,
+    /// What the upstream says that it can.
+    pub(crate) abilities: Abilities,
+    /// A number that differs where the contracts that differ or the resources do.
+    pub(crate) version: u64,
 }
 
 impl Source {
@@ -179,11 +81,7 @@ impl Source {
             return;
         }
         let standing = match live_list(&self.upstream, bounds).await {
-            Ok(live) => Standing {
-                compared_at: Some(clock::now()),
-                changed: differences(self, &live),
-                unreachable: None,
-            },
+            Ok(live) => Standing::found(&self.lock, live),
             Err(fault) => {
                 tracing::warn!(
                     error = &fault as &dyn std::error::Error,
@@ -192,57 +90,92 @@ impl Source {
                 Standing {
                     compared_at: before.compared_at,
                     changed: before.changed.clone(),
+                    stranger: before.stranger.clone(),
                     unreachable: Some(chain(&fault)),
+                    resources: before.resources.clone(),
+                    abilities: before.abilities,
+                    version: before.version,
                 }
             }
         };
-        for (tool, change) in &standing.changed {
-            if !before.changed.contains_key(tool) {
+        if let (Some(change), None) = (&standing.stranger, &before.stranger) {
+            let (upstream, change) = (self.upstream.name(), change.detail.as_str());
+            tracing::warn!(upstream, change, "an upstream is not the pinned one any more");
+        }
+        for (item, change) in &standing.changed {
+            if !before.changed.contains_key(item) {
                 tracing::warn!(
                     upstream = self.upstream.name(),
-                    tool,
-                    what = change.detail,
+                    what = %item,
+                    change = change.detail,
                     "a contract is not the pinned one any more"
                 );
             }
         }
+        let differs = standing.version != before.version;
         self.standing.store(Arc::new(standing));
+        if differs {
+            self.listeners.recheck();
+        }
     }
 }
 
-fn differences(source: &Source, live: &LiveList) -> BTreeMap<String, Change> {
-    // A server that calls itself otherwise is not the one that was reviewed.
-    if let Some(pinned) = &source.lock.upstream.server
-        && live.server.as_ref() != Some(pinned)
-    {
-        let found = live.server.as_deref().unwrap_or("nothing");
-        let change = Change {
-            told: "the server calls itself otherwise than the pinned one".to_owned(),
-            detail: format!("the server calls itself `{found}`, pinned is `{pinned}`"),
-        };
-        return source.lock.tools.keys().map(|tool| (tool.clone(), change.clone())).collect();
+impl Standing {
+    /// How an upstream stands that was compared just now.
+    pub(crate) fn found(lock: &Lock, live: LiveList) -> Self {
+        use std::hash::{DefaultHasher, Hash as _, Hasher as _};
+        let changed = differences(lock, &live);
+        let stranger = stranger(lock, &live);
+        let mut hasher = DefaultHasher::new();
+        (stranger.is_some(), changed.keys().collect::<Vec<_>>()).hash(&mut hasher);
+        for (uri, raw) in &live.resources {
+            (uri, raw.get()).hash(&mut hasher);
+        }
+        Self {
+            compared_at: Some(clock::now()),
+            changed,
+            stranger,
+            unreachable: None,
+            resources: Arc::new(live.resources),
+            abilities: live.abilities,
+            version: hasher.finish(),
+        }
     }
-    let findings = source.lock.verify(live.tools.iter().map(|(name, raw)| (name.as_str(), raw.get())));
+}
+
+/// A server that calls itself otherwise is not the one that was reviewed.
+fn stranger(lock: &Lock, live: &LiveList) -> Option<Change> {
+    let pinned = lock.upstream.server.as_ref().filter(|pinned| live.server.as_ref() != Some(pinned))?;
+    let found = live.server.as_deref().unwrap_or("nothing");
+    Some(Change {
+        told: "the server calls itself otherwise than the pinned one".to_owned(),
+        detail: format!("the server calls itself `{found}`, pinned is `{pinned}`"),
+    })
+}
+
+fn differences(lock: &Lock, live: &LiveList) -> BTreeMap<Item, Change> {
     let mut changed = BTreeMap::new();
-    for finding in findings {
-        let tool = finding.item.name;
+    for finding in lock.verify(live.as_live()) {
+        let item = finding.item;
         match finding.state {
             // Other bytes with the same canonical form say the same; what is served are the pinned bytes.
             State::Same | State::New | State::RawOnly { .. } => {}
             State::Changed { fields, .. } => {
-                changed.insert(tool, Change::of_members(&fields));
+                changed.insert(item, Change::of_members(&fields));
             }
             State::Missing => {
-                changed.insert(tool, Change::plain("not served any more"));
+                changed.insert(item, Change::plain("not served any more"));
             }
             State::Unreadable { why } => {
-                changed.insert(tool, Change::unreadable(&why));
+                changed.insert(item, Change::unreadable(&why));
             }
         }
     }
     // A second definition under a pinned name, or one that cannot be read, leaves open which one a call would meet.
-    for (tool, why) in live.refused.iter().filter(|(tool, _)| source.lock.tools.contains_key(*tool)) {
-        changed.insert(tool.clone(), Change::unreadable(why));
+    for (item, why) in &live.refused {
+        if lock.pins(item.kind).contains_key(&item.name) {
+            changed.insert(item.clone(), Change::unreadable(why));
+        }
     }
     changed
 }
@@ -274,11 +207,13 @@ fn cut(text: &str) -> String {
     text.chars().filter(|letter| !letter.is_control()).take(300).collect()
 }
 
-/// Compares each upstream's live list with its lock, for ever.
+/// Compares what an upstream serves with its lock, for ever; early where the upstream tells of a change, but not more than
+/// once a second.
 pub(crate) async fn keep_verifying(source: Arc<Source>, bounds: Bounds) {
     let every = source.verify_every.clamp(SHORTEST, LONGEST);
     loop {
         source.verify(&bounds).await;
-        tokio::time::sleep(every).await;
+        tokio::time::sleep(SHORTEST).await;
+        let _ = tokio::time::timeout(every.saturating_sub(SHORTEST), source.recheck.notified()).await;
     }
 }

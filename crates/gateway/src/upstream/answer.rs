@@ -14,7 +14,7 @@ use crate::permit::Spent;
 /// this very call, and only to the one form that the registry pins, alone.
 pub(super) fn own_answer(spent: &Spent, view: &ResultView) -> Option<Result<Box<RawValue>, Fault>> {
     let decision = spent.decision.as_ref()?;
-    let answer = spent.tool.entry.answer.as_ref()?;
+    let answer = spent.offer().entry.answer.as_ref()?;
     let asked = elicitation::requests(view.input_requests.as_deref()?).ok()?;
     let [(key, request)] = asked.as_slice() else { return None };
     let InputKind::ElicitForm { requested_schema, .. } = &request.kind else { return None };

@@ -1,17 +1,18 @@
 //! A permitted call, from the request to the upstream to how it ended.
 
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use aldgate_wire::outbound::OutboundCall;
-use aldgate_wire::response::{Answer, ResultKind, ResultView};
-use aldgate_wire::{Presence, elicitation};
+use aldgate_wire::request::Method;
+use aldgate_wire::response::{Answer, ResultKind, ResultView, with_members};
+use aldgate_wire::{code, elicitation};
 use bytes::Bytes;
-use serde_json::Value;
-use serde_json::value::RawValue;
+use serde_json::value::{RawValue, to_raw_value};
 use tokio::sync::mpsc;
 
+use super::exchange::Patience;
 use super::notices::Notices;
-use super::{ExchangeFault, answer, client_info, error, raw, relay};
+use super::{ExchangeFault, answer, client_info, error, raw, relay, result};
 use crate::gate::Gate;
 use crate::line::Line;
 use crate::permit::{Permit, Spent};
@@ -44,7 +45,7 @@ impl Gate {
     pub async fn dispatch(&self, trail: &Trail, permit: Permit, line: Line) -> Outcome {
         let begun = Instant::now();
         let spent = permit.spend();
-        let read_only = spent.tool.entry.read_only;
+        let read_only = spent.offer().entry.read_only;
         // A later round follows one that was sent.
         let mut sent = trail.round > 0;
         let (client, left) = line.split();
@@ -70,14 +71,29 @@ impl Gate {
         sent: &mut bool,
         client: mpsc::Sender<Bytes>,
     ) -> Result<Ended, Fault> {
-        let first = self.send(trail, spent, None, &client).await?;
+        let mut patience = self.patience(spent);
+        let mut first = self.send(trail, spent, None, &client, &mut patience).await?;
+        if is_header_mismatch(&first) {
+            // The server did not begin, and its contract may be another one by now: that is looked up, and where it is
+            // the pinned one still, the same request is made once more (basic/transports/streamable-http).
+            spent.offer().source.verify(&self.settings.bounds).await;
+            if let Some(what) = spent.offer().change() {
+                return Err(Fault::Changed(what));
+            }
+            first = self.send(trail, spent, None, &client, &mut patience).await?;
+        }
         *sent = true;
         let result = match first {
             Answer::Result(view) if view.kind == ResultKind::InputRequired => {
+                if !spent.method.may_ask() {
+                    let what = format!("`{}` may not ask for input", spent.method.as_str());
+                    return Err(Fault::Invalid(what));
+                }
                 match answer::own_answer(spent, &view).or_else(|| relay::early_answer(spent, &view)) {
                     Some(responses) => {
                         let state = view.request_state.as_deref();
-                        self.send(trail, spent, Some((responses?.as_ref(), state)), &client).await?
+                        self.send(trail, spent, Some((responses?.as_ref(), state)), &client, &mut patience)
+                            .await?
                     }
                     None => Answer::Result(view),
                 }
@@ -91,8 +107,9 @@ impl Gate {
             }
             Answer::Result(view) => match view.kind {
                 ResultKind::Complete => {
-                    check_output(spent, &view)?;
-                    Ok(Ended::Complete { result: self.signed(trail, &view)?, is_error: view.failed() })
+                    result::check(spent, &view)?;
+                    let signed = result::cached_by_caller(spent, self.signed(trail, &view)?)?;
+                    Ok(Ended::Complete { result: signed, is_error: view.failed() })
                 }
                 ResultKind::InputRequired => {
                     Ok(Ended::Asked { result: relay::asked(self, trail, spent, &view)? })
@@ -108,14 +125,19 @@ impl Gate {
         spent: &Spent,
         own: Option<(&RawValue, Option<&str>)>,
         client: &mpsc::Sender<Bytes>,
+        patience: &mut Patience,
     ) -> Result<Answer, Fault> {
-        let upstream = &spent.tool.source.upstream;
+        let offer = spent.offer();
+        let upstream = &offer.source.upstream;
         let id = upstream.new_id();
         let (responses, state) = match own {
             Some((responses, state)) => (Some(responses), state),
             None => (spent.responses.as_deref(), spent.upstream_state.as_deref()),
         };
-        let capabilities = raw(&relay::capabilities(spent).to_string())?;
+        let capabilities = match spent.method.may_ask() {
+            true => raw(&relay::capabilities(spent).to_string())?,
+            false => raw("{}")?,
+        };
         let info = client_info()?;
         let traceparent = trail.trace.as_deref().and_then(next_hop);
         let theirs = spent.meta.progress_token.as_deref();
@@ -123,9 +145,10 @@ impl Gate {
         let log_level = spent.meta.log_level.as_deref();
         let call = OutboundCall {
             id,
-            method: aldgate_wire::request::Method::CallTool,
-            name: Some(&spent.tool.name),
-            arguments: spent.arguments.as_deref(),
+            method: spent.method,
+            name: Some(if spent.method == Method::ReadResource { &spent.named } else { &offer.name }),
+            // The URI of a read stands in its place; as arguments it is for approvals and digests.
+            arguments: spent.arguments.as_deref().filter(|_| spent.method != Method::ReadResource),
             input_responses: responses,
             request_state: state,
             cursor: None,
@@ -140,27 +163,42 @@ impl Gate {
         };
         let headers = call.headers(&[spent.params.as_slice(), spent.passed.as_slice()].concat());
         let mut notices = Notices::new(client.clone(), id, theirs, log_level);
-        let bounds = &self.settings.bounds;
-        Ok(upstream.wire.exchange(call.body(), headers, id, bounds, Some(&mut notices)).await?)
+        let members = match &spent.completion {
+            Some(completion) => completion.members(&spent.target).map_err(Fault::Own)?,
+            None => Vec::new(),
+        };
+        let members: Vec<(&str, &RawValue)> = members.iter().map(|(key, raw)| (*key, &**raw)).collect();
+        let most = self.settings.bounds.response_bytes;
+        let body = call.body_with(&members);
+        Ok(upstream.wire.exchange(body, headers, id, most, patience, Some(&mut notices)).await?)
     }
 
     /// The result with the gateway's own `_meta` members; every byte outside of `_meta` as it came.
     pub(super) fn signed(&self, trail: &Trail, view: &ResultView) -> Result<Vec<u8>, Fault> {
         let server = reply::server_info().map_err(Fault::Own)?;
         let call = serde_json::value::to_raw_value(trail.call.as_str()).map_err(Fault::Own)?;
+        // An older server's result has no `resultType`; a missing one stands for this.
+        let complete = to_raw_value("complete").map_err(Fault::Own)?;
+        let kind: [(&str, &RawValue); 1] = [("resultType", &complete)];
         view.with_meta(
             &[("io.modelcontextprotocol/serverInfo", &server), ("io.github.aldgate/call", &call)],
             &[aldgate_wire::OWN_META_PREFIX],
         )
-        .map(|bytes| if view.kind_stated { bytes } else { with_kind(bytes) })
+        .and_then(|bytes| if view.kind_stated { Ok(bytes) } else { with_members(&bytes, &kind) })
         .map_err(|fault| Fault::Invalid(fault.to_string()))
+    }
+
+    /// How long this request may take: the registry's time for it, else the gateway's, and never more than the longest.
+    fn patience(&self, spent: &Spent) -> Patience {
+        let bounds = &self.settings.bounds;
+        let own = spent.offer().entry.timeout_s.map(|seconds| Duration::from_secs(seconds.into()));
+        Patience::new(own.unwrap_or(bounds.call_timeout), bounds.longest_call)
     }
 }
 
-/// An older server's result, with the `resultType` that a missing one stands for.
-fn with_kind(bytes: Vec<u8>) -> Vec<u8> {
-    let members = bytes.strip_prefix(b"{").unwrap_or_default();
-    [br#"{"resultType":"complete","#.as_slice(), members].concat()
+/// Whether the upstream did not begin because of the headers.
+fn is_header_mismatch(answer: &Answer) -> bool {
+    matches!(answer, Answer::Error { code: code::HEADER_MISMATCH, .. })
 }
 
 /// Why there is nothing to pass on.
@@ -173,6 +211,8 @@ pub(super) enum Fault {
     MayNotAsk(String),
     /// The gateway could not write its own part.
     Own(serde_json::Error),
+    /// The contract is not the pinned one any more; the upstream did not begin.
+    Changed(String),
     /// The client of a read has left.
     ClientLeft,
 }
@@ -192,10 +232,16 @@ impl From<elicitation::InputFault> for Fault {
 impl Fault {
     /// What the caller is told. After a consequential call was sent, every failure says the same: executed or unknown.
     fn told(self, spent: &Spent, read_only: bool, sent_before: bool) -> Refusal {
-        let upstream = spent.tool.source.upstream.name();
+        if let Self::Changed(what) = &self
+            && !sent_before
+        {
+            return Refusal::changed(&spent.offer().visible, what);
+        }
+        let upstream = spent.offer().source.upstream.name();
         let sent = sent_before
             || match &self {
                 Self::Exchange(fault) => fault.was_sent(),
+                Self::Changed(_) => false,
                 Self::Invalid(_) | Self::MayNotAsk(_) | Self::Own(_) | Self::ClientLeft => true,
             };
         let (code, what) = match &self {
@@ -211,6 +257,7 @@ impl Fault {
             Self::Exchange(fault) => ("AG-UPSTREAM-ANSWER", fault.to_string()),
             Self::Invalid(what) => ("AG-UPSTREAM-ANSWER", format!("its answer is not valid: {what}")),
             Self::MayNotAsk(what) => ("AG-UPSTREAM-ASKS", what.clone()),
+            Self::Changed(what) => ("AG-CONTRACT-CHANGED", what.clone()),
             Self::ClientLeft => ("AG-CLIENT-LEFT", "the client left, the request was given up".to_owned()),
             Self::Own(_) => ("AG-INTERNAL", "its answer could not be passed on".to_owned()),
         };
@@ -220,29 +267,9 @@ impl Fault {
         match self {
             Self::Exchange(fault) => refusal.because(fault),
             Self::Own(fault) => refusal.because(fault),
-            Self::Invalid(_) | Self::MayNotAsk(_) | Self::ClientLeft => refusal,
+            Self::Invalid(_) | Self::MayNotAsk(_) | Self::Changed(_) | Self::ClientLeft => refusal,
         }
     }
-}
-
-/// The structured content of a result that is no error must fit the pinned output schema.
-fn check_output(spent: &Spent, view: &ResultView) -> Result<(), Fault> {
-    let Some(schema) = &spent.tool.output else { return Ok(()) };
-    if view.failed() {
-        return Ok(());
-    }
-    let value: Value = match &view.structured_content {
-        Presence::Value(raw) => serde_json::from_str(raw.get()).map_err(Fault::Own)?,
-        Presence::Null => Value::Null,
-        Presence::Absent => {
-            return Err(Fault::Invalid(
-                "it has no `structuredContent`, which its contract promises".to_owned(),
-            ));
-        }
-    };
-    schema.check(&value).map_err(|places| {
-        Fault::Invalid(format!("its `structuredContent` does not fit its pinned output schema: {places}"))
-    })
 }
 
 /// The same trace with a span of this hop (W3C Trace Context §3.2).

@@ -19,8 +19,8 @@ const MESSAGE: usize = 2000;
 /// that the request was not understood leaves it at that; every other one is an unknown outcome.
 pub(super) fn told(spent: &Spent, number: i64, message: &str, data: Option<&RawValue>) -> Refusal {
     let message: String = message.chars().filter(|letter| !letter.is_control()).take(MESSAGE).collect();
-    let upstream = spent.tool.source.upstream.name();
-    if !spent.tool.entry.read_only && !is_about_the_request(number) {
+    let upstream = spent.offer().source.upstream.name();
+    if !spent.offer().entry.read_only && !is_about_the_request(number) {
         let text =
             format!("upstream `{upstream}` answered with the error {number}: {message}{}", spent.used_up());
         return Refusal::unknown(&text).with_data(members(number, data, true));

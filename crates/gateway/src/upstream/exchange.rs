@@ -14,10 +14,13 @@ use hyper_util::rt::{TokioExecutor, TokioTimer};
 use tower::ServiceExt as _;
 
 use super::notices::Notices;
-use crate::settings::{Bounds, Transport};
+pub(super) use super::patience::Patience;
+use crate::settings::Transport;
 
 /// Nesting of an upstream's answer.
-const MAX_DEPTH: usize = 128;
+pub(super) const MAX_DEPTH: usize = 128;
+/// How long the words of a refusal are waited for.
+const SHORT: std::time::Duration = std::time::Duration::from_secs(5);
 
 /// Why an upstream cannot be set up.
 #[derive(Debug, thiserror::Error)]
@@ -87,6 +90,9 @@ pub enum ExchangeFault {
         /// The limit.
         limit: usize,
     },
+    /// A stream of changes that does not begin as it must.
+    #[error("the upstream did not acknowledge the subscription")]
+    Unacknowledged,
     /// The stream ended before the answer.
     #[error("the upstream's stream ended without an answer")]
     NoAnswer,
@@ -153,6 +159,8 @@ impl Wire {
                 let mut connector = HttpConnector::new();
                 connector.set_nodelay(true);
                 connector.set_connect_timeout(Some(std::time::Duration::from_secs(5)));
+                // A stream of changes may be idle for long; a peer that is gone is found all the same.
+                connector.set_keepalive(Some(std::time::Duration::from_secs(30)));
                 let client = Client::builder(TokioExecutor::new())
                     .pool_timer(TokioTimer::new())
                     .pool_idle_timeout(std::time::Duration::from_secs(30))
@@ -168,23 +176,34 @@ impl Wire {
         Ok(Self { path, authorization })
     }
 
-    /// Sends one request and reads its one answer, within the time and size of `bounds`.
+    /// Sends one request and reads its one answer, of `most` bytes, while the patience lasts.
     pub(super) async fn exchange(
         &self,
         body: Vec<u8>,
         headers: HeaderMap,
         id: u64,
-        bounds: &Bounds,
+        most: usize,
+        patience: &mut Patience,
         notices: Option<&mut Notices>,
     ) -> Result<Answer, ExchangeFault> {
-        let limits = Limits { max_bytes: bounds.response_bytes, max_depth: MAX_DEPTH };
-        let work = async {
-            let response = self.send(body, headers).await?;
-            receive(response, id, &limits, notices).await
-        };
-        tokio::time::timeout(bounds.call_timeout, work)
-            .await
-            .unwrap_or(Err(ExchangeFault::TimedOut { seconds: bounds.call_timeout.as_secs() }))
+        let limits = Limits { max_bytes: most, max_depth: MAX_DEPTH };
+        patience.begin();
+        let response = patience.wait(self.send(body, headers)).await??;
+        receive(response, id, &limits, patience, notices).await
+    }
+
+    /// Sends one request and gives its stream of events, which may last.
+    pub(super) async fn open(&self, body: Vec<u8>, headers: HeaderMap) -> Result<Body, ExchangeFault> {
+        let response = self.send(body, headers).await?;
+        let (status, media) = checked_head(&response)?;
+        if status.is_success() && media.eq_ignore_ascii_case("text/event-stream") {
+            return Ok(response.into_body());
+        }
+        if !status.is_success() {
+            let whole = collect(response.into_body(), 64 << 10, &mut Patience::new(SHORT, SHORT)).await;
+            return Err(ExchangeFault::Status { status, said: said(&whole.unwrap_or_default()) });
+        }
+        Err(ExchangeFault::MediaType { found: media })
     }
 
     async fn send(&self, body: Vec<u8>, headers: HeaderMap) -> Result<Response<Body>, ExchangeFault> {
@@ -216,27 +235,35 @@ impl Wire {
     }
 }
 
-async fn receive(
-    response: Response<Body>,
-    id: u64,
-    limits: &Limits,
-    notices: Option<&mut Notices>,
-) -> Result<Answer, ExchangeFault> {
-    let (head, body) = response.into_parts();
-    let status = head.status;
+/// The status, and the media type without its parameters, of an answer that may be read.
+fn checked_head(response: &Response<Body>) -> Result<(StatusCode, String), ExchangeFault> {
+    let status = response.status();
     if status.is_redirection() {
         return Err(ExchangeFault::Redirect { status });
     }
     if status == StatusCode::UNAUTHORIZED || status == StatusCode::FORBIDDEN {
         return Err(ExchangeFault::Credential { status });
     }
-    if head.headers.contains_key(CONTENT_ENCODING) {
+    let headers = response.headers();
+    if headers.contains_key(CONTENT_ENCODING) {
         return Err(ExchangeFault::Encoded);
     }
-    let media = head.headers.get(CONTENT_TYPE).and_then(|value| value.to_str().ok()).unwrap_or_default();
+    let media = headers.get(CONTENT_TYPE).and_then(|value| value.to_str().ok()).unwrap_or_default();
     let media = media.split(';').next().unwrap_or_default().trim();
+    Ok((status, media.chars().filter(|letter| !letter.is_control()).take(100).collect()))
+}
+
+async fn receive(
+    response: Response<Body>,
+    id: u64,
+    limits: &Limits,
+    patience: &mut Patience,
+    notices: Option<&mut Notices>,
+) -> Result<Answer, ExchangeFault> {
+    let (status, media) = checked_head(&response)?;
+    let body = response.into_body();
     if media.eq_ignore_ascii_case("application/json") {
-        let whole = collect(body, limits.max_bytes).await?;
+        let whole = collect(body, limits.max_bytes, patience).await?;
         return match read(&whole, id, limits) {
             Ok(answer) => Ok(answer),
             // An error status with a body that is no message: the status says more.
@@ -248,16 +275,14 @@ async fn receive(
         return Err(ExchangeFault::Status { status, said: None });
     }
     if media.eq_ignore_ascii_case("text/event-stream") {
-        return stream(body, id, limits, notices).await;
+        return stream(body, id, limits, patience, notices).await;
     }
-    Err(ExchangeFault::MediaType {
-        found: media.chars().filter(|letter| !letter.is_control()).take(100).collect(),
-    })
+    Err(ExchangeFault::MediaType { found: media })
 }
 
-async fn collect(mut body: Body, limit: usize) -> Result<Vec<u8>, ExchangeFault> {
+async fn collect(mut body: Body, limit: usize, patience: &mut Patience) -> Result<Vec<u8>, ExchangeFault> {
     let mut whole = Vec::new();
-    while let Some(frame) = body.frame().await {
+    while let Some(frame) = patience.wait(body.frame()).await? {
         let frame = frame.map_err(|fault| ExchangeFault::Broken(fault.into()))?;
         if let Some(piece) = frame.data_ref() {
             if whole.len() + piece.len() > limit {
@@ -274,11 +299,12 @@ async fn stream(
     mut body: Body,
     id: u64,
     limits: &Limits,
+    patience: &mut Patience,
     mut notices: Option<&mut Notices>,
 ) -> Result<Answer, ExchangeFault> {
     let mut decoder = Decoder::new(limits.max_bytes);
     let mut seen = 0_usize;
-    while let Some(frame) = body.frame().await {
+    while let Some(frame) = patience.wait(body.frame()).await? {
         let frame = frame.map_err(|fault| ExchangeFault::Broken(fault.into()))?;
         let Some(piece) = frame.data_ref() else { continue };
         seen = seen.saturating_add(piece.len());
@@ -293,8 +319,10 @@ async fn stream(
             match read_message(&event.data, id, limits)? {
                 Message::Answer(answer) => return Ok(answer),
                 Message::Notification { method, params } => {
-                    if let Some(notices) = &mut notices {
-                        notices.pass(&method, params.as_deref()).await;
+                    if let Some(notices) = &mut notices
+                        && patience.wait(notices.pass(&method, params.as_deref())).await?
+                    {
+                        patience.renew();
                     }
                 }
             }

@@ -1,6 +1,7 @@
 //! What an upstream answered to the gateway's own request.
 
-use aldgate_wire::list::read_tools;
+use aldgate_wire::code;
+use aldgate_wire::list::{self, ListKind};
 use aldgate_wire::response::{Answer, ResultKind, ResultView};
 use serde::Deserialize;
 use serde_json::value::RawValue;
@@ -13,15 +14,33 @@ pub(crate) struct FetchedResult<'a>(&'a ResultView);
 
 /// One page of a live list.
 pub(crate) struct LivePage {
-    pub(crate) tools: Vec<(String, Box<RawValue>)>,
-    pub(crate) unreadable: Vec<String>,
-    pub(crate) refused: Vec<(String, String)>,
+    pub(crate) items: Vec<(String, Box<RawValue>)>,
+    /// Place, name where there is one, and why the element could not be read.
+    pub(crate) refused: Vec<(usize, Option<String>, String)>,
     pub(crate) next_cursor: Option<String>,
+}
+
+/// What an upstream says that it can, as far as the gateway asks for it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Abilities {
+    pub(crate) prompts: bool,
+    pub(crate) resources: bool,
+    /// It tells when its tools, prompts or resources change.
+    pub(crate) tells_tools: bool,
+    pub(crate) tells_prompts: bool,
+    pub(crate) tells_resources: bool,
+    /// It tells when a resource that somebody asked for changes.
+    pub(crate) subscribe: bool,
 }
 
 impl Fetched {
     pub(super) fn new(answer: Answer) -> Self {
         Self(answer)
+    }
+
+    /// Whether the upstream does not know the method.
+    pub(crate) fn is_unknown_method(&self) -> bool {
+        matches!(self.0, Answer::Error { code: code::METHOD_NOT_FOUND, .. })
     }
 
     /// The complete result.
@@ -37,20 +56,15 @@ impl Fetched {
         }
     }
 
-    /// The tools of a `tools/list` result.
-    pub(crate) fn tools(&self) -> Result<LivePage, String> {
+    /// One page of a list.
+    pub(crate) fn page(&self, kind: ListKind) -> Result<LivePage, String> {
         let result = self.result()?;
-        let page = read_tools(result.0.raw()).map_err(|fault| fault.to_string())?;
-        let unreadable = page.refused.iter().map(|refused| {
-            let name = refused.key.clone().unwrap_or_else(|| format!("number {}", refused.index));
-            format!("{name}: {}", refused.fault)
-        });
-        let named =
-            page.refused.iter().filter_map(|refused| Some((refused.key.clone()?, refused.fault.to_string())));
+        let page = list::read(kind, result.0.raw()).map_err(|fault| fault.to_string())?;
+        let refused =
+            page.refused.into_iter().map(|refused| (refused.index, refused.key, refused.fault.to_string()));
         Ok(LivePage {
-            tools: page.items.into_iter().map(|tool| (tool.key, tool.raw)).collect(),
-            unreadable: unreadable.collect(),
-            refused: named.collect(),
+            items: page.items.into_iter().map(|item| (item.key, item.raw)).collect(),
+            refused: refused.collect(),
             next_cursor: page.next_cursor,
         })
     }
@@ -71,5 +85,20 @@ impl FetchedResult<'_> {
         let meta: Meta = serde_json::from_str(self.0.meta()?).ok()?;
         meta.server
             .map(|server| server.name.chars().filter(|letter| !letter.is_control()).take(200).collect())
+    }
+
+    /// The members of `capabilities` that the gateway looks at. What has another form is not declared.
+    pub(crate) fn abilities(&self) -> Abilities {
+        let result: serde_json::Value = serde_json::from_str(self.0.raw().get()).unwrap_or_default();
+        let has = |path: &str| result.pointer(path).is_some_and(serde_json::Value::is_object);
+        let says = |path: &str| result.pointer(path).and_then(serde_json::Value::as_bool) == Some(true);
+        Abilities {
+            prompts: has("/capabilities/prompts"),
+            resources: has("/capabilities/resources"),
+            tells_tools: says("/capabilities/tools/listChanged"),
+            tells_prompts: says("/capabilities/prompts/listChanged"),
+            tells_resources: says("/capabilities/resources/listChanged"),
+            subscribe: says("/capabilities/resources/subscribe"),
+        }
     }
 }

@@ -43,18 +43,19 @@ impl Notices {
         }
     }
 
-    /// Passes one notification on where the client asked for it. A slow client makes the upstream wait; one that has
-    /// left misses it.
-    pub(super) async fn pass(&mut self, method: &str, params: Option<&RawValue>) {
+    /// Passes one notification on where the client asked for it, and says whether it was progress. A slow client makes the
+    /// upstream wait; one that has left misses it.
+    pub(super) async fn pass(&mut self, method: &str, params: Option<&RawValue>) -> bool {
         let (method, params) = match (method, params) {
             (PROGRESS, Some(params)) => (PROGRESS, self.progress(params)),
             (MESSAGE, Some(params)) => (MESSAGE, self.message(params)),
-            _ => return,
+            _ => return false,
         };
-        let Some(params) = params else { return };
+        let Some(params) = params else { return false };
         let notice = format!(r#"{{"jsonrpc":"2.0","method":"{method}","params":{params}}}"#);
         // Whether somebody is there to read it is not the upstream's concern.
         let _ = self.client.send(Bytes::from(notice)).await;
+        method == PROGRESS
     }
 
     /// Progress of this request, if it goes forward.

@@ -20,8 +20,6 @@ use crate::trail::Trail;
 
 /// How long a client may take for one round, in milliseconds.
 const ROUND_MS: u64 = 60 * 60 * 1000;
-/// Rounds of one call.
-const MAX_ROUNDS: u32 = 16;
 /// Requests for input in one round.
 const MAX_ASKED: usize = 16;
 
@@ -60,7 +58,7 @@ pub(super) fn withholds(spent: &Spent, kind: MayAsk) -> bool {
 /// Whether a kind of input is declared to the upstream because it can be relayed: the client declared it, and the host
 /// allows it.
 fn declares(spent: &Spent, kind: MayAsk) -> bool {
-    spent.tool.source.asking.kinds.contains(&kind) && of_client(spent, kind)
+    spent.offer().source.asking.kinds.contains(&kind) && of_client(spent, kind)
 }
 
 /// Whether the client declared a kind of input on this request.
@@ -75,12 +73,12 @@ fn of_client(spent: &Spent, kind: MayAsk) -> bool {
 }
 
 fn answers_by_itself(spent: &Spent) -> bool {
-    spent.decision.is_some() && spent.tool.entry.answer.is_some()
+    spent.decision.is_some() && spent.offer().entry.answer.is_some()
 }
 
 /// Checks that the upstream may ask for this, and that this client can be asked.
 fn may_ask(spent: &Spent, kind: MayAsk, what: &str) -> Result<(), Fault> {
-    let allowed = spent.tool.source.asking.kinds.contains(&kind);
+    let allowed = spent.offer().source.asking.kinds.contains(&kind);
     if allowed && of_client(spent, kind) {
         return Ok(());
     }
@@ -90,7 +88,7 @@ fn may_ask(spent: &Spent, kind: MayAsk, what: &str) -> Result<(), Fault> {
 
 /// Checks one request for input, and gives it as the client gets it, with the schema that its answer is held to.
 fn relayed(spent: &Spent, request: &InputRequest) -> Result<(Box<RawValue>, Option<Box<RawValue>>), Fault> {
-    let upstream = spent.tool.source.upstream.name();
+    let upstream = spent.offer().source.upstream.name();
     match &request.kind {
         InputKind::ElicitForm { message, requested_schema } => {
             may_ask(spent, MayAsk::Form, "a form")?;
@@ -102,7 +100,7 @@ fn relayed(spent: &Spent, request: &InputRequest) -> Result<(Box<RawValue>, Opti
         }
         InputKind::ElicitUrl { message, url } => {
             may_ask(spent, MayAsk::Url, "a URL to be opened")?;
-            let origin = origin_of(url).filter(|origin| spent.tool.source.asking.origins.contains(origin));
+            let origin = origin_of(url).filter(|origin| spent.offer().source.asking.origins.contains(origin));
             if origin.is_none() {
                 let what = "it asks for a URL to be opened whose origin `ask_origins` does not list";
                 return Err(Fault::MayNotAsk(what.to_owned()));
@@ -154,8 +152,9 @@ pub(super) fn early_answer(spent: &Spent, view: &ResultView) -> Option<Result<Bo
 /// with the call that it belongs to.
 pub(super) fn asked(gate: &Gate, trail: &Trail, spent: &Spent, view: &ResultView) -> Result<Vec<u8>, Fault> {
     let round = trail.round + 1;
-    if round > MAX_ROUNDS {
-        return Err(Fault::MayNotAsk(format!("it asks for more than {MAX_ROUNDS} rounds of input")));
+    let most = gate.settings.bounds.rounds;
+    if round > most {
+        return Err(Fault::MayNotAsk(format!("it asks for more than {most} rounds of input")));
     }
     let mut schemas = BTreeMap::new();
     let mut requests_for_client = Members::new();
@@ -202,14 +201,14 @@ fn sealed(
         tenant: caller.tenant.clone(),
         principal: caller.id(),
         client: caller.client.clone(),
-        method: "tools/call".to_owned(),
-        name: spent.name.clone(),
+        method: spent.method.as_str().to_owned(),
+        name: spent.named.clone(),
         arguments: spent.digest.clone(),
         expires_at: clock::now().plus(ROUND_MS),
         purpose: Purpose::Relay {
             call: trail.call.clone(),
             round,
-            upstream: spent.tool.source.upstream.name().to_owned(),
+            upstream: spent.offer().source.upstream.name().to_owned(),
             upstream_state: view.request_state.clone(),
             asked,
             approval: spent.approval.clone(),

@@ -2,5 +2,5 @@
 use aldgate_gateway::HostFetch;
 
 pub fn make() -> HostFetch {
-    HostFetch::tools(None)
+    HostFetch::identity()
 }

@@ -321,6 +321,7 @@ fn principals() -> TokenTable {
         tenant: tenant.to_owned(),
         roles: roles.iter().map(|role| (*role).to_owned()).collect(),
         token_sha256: TokenHash::of(&token(name)).to_string(),
+        expires_at: None,
     };
     let (person, service) = (PrincipalKind::Person, PrincipalKind::Service);
     TokenTable::new(&[

@@ -4,6 +4,7 @@ use std::pin::pin;
 use std::task::{Context, Poll, Waker};
 
 use aldgate_authority::PrincipalKind;
+use time::OffsetDateTime;
 
 use super::{ConfiguredPrincipal, TokenHash, TokenTable, TokensFault};
 use crate::{Authenticator as _, Unauthenticated};
@@ -16,15 +17,22 @@ fn principal(name: &str, token: &str) -> ConfiguredPrincipal {
         tenant: "main".into(),
         roles: BTreeSet::from(["agent".to_owned()]),
         token_sha256: TokenHash::of(token).to_string(),
+        expires_at: None,
     }
 }
+
+const NOW: OffsetDateTime = time::macros::datetime!(2026-11-30 12:00 UTC);
 
 fn who(authorization: Option<&str>) -> Result<String, Unauthenticated> {
     let table =
         TokenTable::new(&[principal("agent", "t-agent"), principal("maya", "t-maya")]).expect("table");
-    let mut future = pin!(table.authenticate(authorization.map(str::as_bytes)));
+    found(&table, authorization)
+}
+
+fn found(table: &TokenTable, authorization: Option<&str>) -> Result<String, Unauthenticated> {
+    let mut future = pin!(table.authenticate(authorization.map(str::as_bytes), NOW));
     match future.as_mut().poll(&mut Context::from_waker(Waker::noop())) {
-        Poll::Ready(found) => found.map(|principal| principal.id()),
+        Poll::Ready(found) => found.map(|identity| identity.principal.id()),
         Poll::Pending => panic!("a table does not wait"),
     }
 }
@@ -58,4 +66,17 @@ fn principals_that_could_be_mistaken_for_each_other_are_refused() {
     assert_eq!(refused(&[principal("a#b", "1")]), TokensFault::Name { name: "a#b".into() });
     let malformed = ConfiguredPrincipal { token_sha256: "sha256:12".into(), ..principal("a", "1") };
     assert_eq!(refused(&[malformed]), TokensFault::Hash { name: "a".into() });
+}
+
+#[test]
+fn a_token_is_good_until_it_expires() {
+    let until = |expires_at: &str| {
+        let one = ConfiguredPrincipal { expires_at: Some(expires_at.to_owned()), ..principal("agent", "t") };
+        found(&TokenTable::new(&[one]).expect("table"), Some("Bearer t"))
+    };
+    assert_eq!(until("2026-11-30T12:00:01Z"), Ok("config#agent".to_owned()));
+    assert_eq!(until("2026-11-30T12:00:00Z"), Err(Unauthenticated::Expired));
+    let odd = ConfiguredPrincipal { expires_at: Some("tomorrow".to_owned()), ..principal("agent", "t") };
+    let fault = TokensFault::Expiry { name: "agent".to_owned(), found: "tomorrow".to_owned() };
+    assert_eq!(TokenTable::new(&[odd]).map(|_| ()), Err(fault));
 }

@@ -2,9 +2,9 @@
 
 use std::process::ExitCode;
 
-use aldgate_contract::{Finding, Lock, State};
+use aldgate_contract::{Finding, Kind, Lock, State};
 use aldgate_gateway::settings::Settings;
-use aldgate_gateway::{LiveTools, fetch_live};
+use aldgate_gateway::{LiveContracts, fetch_live};
 use serde_json::{Value, json};
 
 use super::change::{self, changes};
@@ -22,19 +22,19 @@ pub(super) async fn run(only: Option<&str>, file: &HostFile, json: bool) -> miet
     for (settings, path) in chosen(&loaded, only)? {
         let lock = read_lock(&path)?.ok_or_else(|| CommandFault::NoLock { path: path.clone() })?;
         let fetched = fetch_live(&settings, &Settings::default()).await;
-        let (identity, live, unreadable) =
-            fetched.map_err(|fault| ContractsFault::of(&settings.name, fault)).coded()?;
+        let live = fetched.map_err(|fault| ContractsFault::of(&settings.name, fault)).coded()?;
+        let identity = live.identity();
         let mut findings: Vec<Value> = Vec::new();
         if lock.upstream.server.is_some() && lock.upstream.server != identity.server {
             differs = true;
             let found = identity.server.as_deref().unwrap_or("nothing");
-            let what = format!("the server calls itself `{found}`: none of its tools are served");
+            let what = format!("the server calls itself `{found}`: nothing of it is served");
             if !json {
                 out::line(format!("{}: changed: {}", settings.name, out::plain(&what)))?;
             }
             findings.push(json!({"finding": "changed", "what": what}));
         }
-        for finding in lock.verify(live.iter().map(|(name, raw)| (name.as_str(), raw.get()))) {
+        for finding in lock.verify(live.as_live()) {
             differs |= !matches!(finding.state, State::Same | State::RawOnly { .. } | State::New);
             if json {
                 findings.push(described(&finding, &lock, &live));
@@ -42,7 +42,7 @@ pub(super) async fn run(only: Option<&str>, file: &HostFile, json: bool) -> miet
                 shown(&settings.name, &finding, &lock, &live)?;
             }
         }
-        for what in &unreadable {
+        for what in live.unreadable() {
             if !json {
                 out::line(format!("{}: left out: {}", settings.name, out::plain(what)))?;
             }
@@ -61,14 +61,13 @@ pub(super) async fn run(only: Option<&str>, file: &HostFile, json: bool) -> miet
 }
 
 /// What is pinned and what is live, where there are both.
-fn sides<'a>(finding: &Finding, lock: &'a Lock, live: &'a LiveTools) -> Option<(&'a str, &'a str)> {
-    let name = &finding.item.name;
-    let pinned = lock.pins(finding.item.kind).get(name)?;
-    let (_, live) = live.iter().find(|(served, _)| served == name)?;
-    Some((pinned.definition.get(), live.get()))
+fn sides<'a>(finding: &Finding, lock: &'a Lock, live: &'a LiveContracts) -> Option<(&'a str, &'a str)> {
+    let (kind, name) = (finding.item.kind, &finding.item.name);
+    let pinned = lock.pins(kind).get(name)?;
+    Some((pinned.definition.get(), live.definition(kind, name)?))
 }
 
-fn shown(upstream: &str, finding: &Finding, lock: &Lock, live: &LiveTools) -> miette::Result<()> {
+fn shown(upstream: &str, finding: &Finding, lock: &Lock, live: &LiveContracts) -> miette::Result<()> {
     let how = match &finding.state {
         State::Same => "same".to_owned(),
         State::New => "new: not pinned, not offered".to_owned(),
@@ -89,21 +88,29 @@ fn shown(upstream: &str, finding: &Finding, lock: &Lock, live: &LiveTools) -> mi
     Ok(())
 }
 
-fn described(finding: &Finding, lock: &Lock, live: &LiveTools) -> Value {
-    let tool = &finding.item.name;
-    match &finding.state {
-        State::Same => json!({"tool": tool, "finding": "same"}),
-        State::New => json!({"tool": tool, "finding": "new", "what": "not pinned, not offered"}),
-        State::Missing => json!({"tool": tool, "finding": "missing", "what": "not served any more"}),
-        State::Unreadable { why } => json!({"tool": tool, "finding": "unreadable", "what": why}),
+fn described(finding: &Finding, lock: &Lock, live: &LiveContracts) -> Value {
+    let mut told = match &finding.state {
+        State::Same => json!({"finding": "same"}),
+        State::New => json!({"finding": "new", "what": "not pinned, not offered"}),
+        State::Missing => json!({"finding": "missing", "what": "not served any more"}),
+        State::Unreadable { why } => json!({"finding": "unreadable", "what": why}),
         State::RawOnly { pinned, live } => json!({
-            "tool": tool, "finding": "same", "what": "(other bytes, the same canonical form)",
+            "finding": "same", "what": "(other bytes, the same canonical form)",
             "pinned": pinned.to_string(), "live": live.to_string(),
         }),
         State::Changed { pinned, live: now, fields } => json!({
-            "tool": tool, "finding": "changed", "what": fields.join(", "), "fields": fields,
+            "finding": "changed", "what": fields.join(", "), "fields": fields,
             "pinned": pinned.to_string(), "live": now.to_string(),
             "changed": sides(finding, lock, live).map(|(pinned, live)| change::both(pinned, live, fields)),
         }),
+    };
+    if let Value::Object(members) = &mut told {
+        let of = match finding.item.kind {
+            Kind::Tool => "tool",
+            Kind::ResourceTemplate => "resource_template",
+            Kind::Prompt => "prompt",
+        };
+        members.insert(of.to_owned(), finding.item.name.clone().into());
     }
+    told
 }

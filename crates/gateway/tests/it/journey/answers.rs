@@ -11,7 +11,14 @@ async fn discovery_is_answered_by_the_host_itself() {
     let result = world.send(&Call::method("server/discover")).await.result().unwrap();
     assert_eq!(result["resultType"], "complete");
     assert_eq!(result["supportedVersions"], json!(["2026-07-28"]));
-    assert_eq!(result["capabilities"], json!({"tools": {}, "logging": {}}));
+    let capabilities = json!({
+        "tools": {"listChanged": true},
+        "resources": {"listChanged": true, "subscribe": true},
+        "prompts": {"listChanged": true},
+        "completions": {},
+        "logging": {},
+    });
+    assert_eq!(result["capabilities"], capabilities);
     assert!(result["ttlMs"].is_u64() && result["cacheScope"] == "public", "{result}");
     assert_eq!(result["_meta"]["io.modelcontextprotocol/serverInfo"]["name"], "aldgate");
 }

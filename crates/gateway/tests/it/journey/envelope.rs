@@ -79,7 +79,7 @@ async fn methods_that_are_not_served_are_not_found() {
     let method = |name: &str| Call::method(name);
     check(&[
         ("no such method", method("tools/destroy"), 404, -32601, "AG-WIRE-METHOD"),
-        ("one of a later issue", method("resources/list"), 404, -32601, "AG-WIRE-METHOD"),
+        ("one of an extension", method("tasks/list"), 404, -32601, "AG-WIRE-METHOD"),
         ("an older one", method("ping"), 404, -32601, "AG-WIRE-METHOD"),
         ("initialize", method("initialize"), 404, -32601, "AG-WIRE-METHOD"),
     ])

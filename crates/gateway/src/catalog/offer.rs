@@ -1,0 +1,131 @@
+//! What an upstream offers, whatever its kind: the part that every step of the journey needs.
+
+use std::sync::Arc;
+
+use aldgate_authority::{Concern, Entry, Hints, Item, Kind};
+use aldgate_contract::Pin;
+use indexmap::IndexMap;
+use serde_json::value::{RawValue, to_raw_value};
+
+use super::{Catalog, Prompt, Resource, Source, Standing, Tool};
+
+/// The members of an object in their order, each as its bytes.
+type Members = IndexMap<String, Box<RawValue>>;
+
+/// What all that is offered has.
+#[derive(Clone)]
+pub(crate) struct Offer {
+    pub(crate) kind: Kind,
+    /// The name that clients use; of a resource the URI or template under which the registry holds it.
+    pub(crate) visible: String,
+    /// `upstream/name`
+    pub(crate) key: String,
+    /// The name that the upstream knows.
+    pub(crate) name: String,
+    pub(crate) source: Arc<Source>,
+    /// Digest of the pinned contract; empty for a resource that is not under a pinned template.
+    pub(crate) contract: String,
+    /// What the lock has of it.
+    pub(crate) pinned: Option<aldgate_contract::Item>,
+    pub(crate) entry: Entry,
+}
+
+impl Offer {
+    /// It, as rulings name it.
+    pub(crate) fn item(&self) -> Item<'_> {
+        let (upstream, name, contract) = (self.source.upstream.name(), &self.name, &self.contract);
+        match self.kind {
+            Kind::Tool => Item::tool(upstream, name, contract),
+            Kind::Resource => Item::resource(upstream, name, contract),
+            Kind::Prompt => Item::prompt(upstream, name, contract),
+        }
+    }
+
+    /// It, as evidence and approvals name it.
+    pub(crate) fn concern(&self) -> String {
+        Concern::of(self.kind, &self.key).to_string()
+    }
+
+    /// Whether the upstream's contract is not the pinned one.
+    pub(crate) fn differs(&self, standing: &Standing) -> bool {
+        self.change_in(standing).is_some()
+    }
+
+    /// What differs between the live contract and the pinned one, as callers are told it.
+    pub(crate) fn change(&self) -> Option<String> {
+        self.change_in(&self.source.standing.load()).map(str::to_owned)
+    }
+
+    fn change_in<'a>(&self, standing: &'a Standing) -> Option<&'a str> {
+        let changed = || standing.changed.get(self.pinned.as_ref()?);
+        standing.stranger.as_ref().or_else(changed).map(|change| change.told.as_str())
+    }
+}
+
+impl Catalog {
+    /// What is offered under this key.
+    pub(crate) fn offer(&self, kind: Kind, key: &str) -> Option<&Offer> {
+        match kind {
+            Kind::Tool => self.tools.values().map(|tool| &tool.offer).find(|offer| offer.key == key),
+            Kind::Prompt => self.prompts.values().map(|prompt| &prompt.offer).find(|offer| offer.key == key),
+            Kind::Resource => self.resources.get(key).map(|resource| &resource.offer),
+        }
+    }
+}
+
+/// What a request is about.
+#[derive(Clone)]
+pub(crate) enum Target {
+    /// A tool that is called.
+    Tool(Arc<Tool>),
+    /// A resource that is read, listened to, or whose template is completed.
+    Resource(Arc<Resource>),
+    /// A prompt that is got or completed.
+    Prompt(Arc<Prompt>),
+}
+
+impl Target {
+    /// What it has as every other.
+    pub(crate) fn offer(&self) -> &Offer {
+        match self {
+            Self::Tool(tool) => &tool.offer,
+            Self::Resource(resource) => &resource.offer,
+            Self::Prompt(prompt) => &prompt.offer,
+        }
+    }
+
+    /// What the server says of its effects; only tools have that.
+    pub(crate) fn hints(&self) -> Option<&Hints> {
+        match self {
+            Self::Tool(tool) => Some(&tool.hints),
+            Self::Resource(_) | Self::Prompt(_) => None,
+        }
+    }
+}
+
+/// The pinned definition as it is listed: another name where the host gives one, and what the host says of it under our
+/// own key.
+pub(super) fn listing(
+    visible: Option<&str>,
+    pin: &Pin,
+    entry: &Entry,
+) -> Result<Box<RawValue>, serde_json::Error> {
+    let said = to_raw_value(&serde_json::json!({
+        "digest": pin.digest.to_string(),
+        "version": pin.version,
+        "authority": entry.authority,
+        "readOnly": entry.read_only,
+        "boundaries": entry.boundaries,
+    }))?;
+    let mut members: Members = serde_json::from_str(pin.definition.get())?;
+    if let Some(visible) = visible {
+        members.insert("name".to_owned(), to_raw_value(visible)?);
+    }
+    let mut meta: Members = match members.get("_meta") {
+        Some(meta) => serde_json::from_str(meta.get())?,
+        None => Members::new(),
+    };
+    meta.insert("io.github.aldgate/contract".to_owned(), said);
+    members.insert("_meta".to_owned(), to_raw_value(&meta)?);
+    to_raw_value(&members)
+}

@@ -1,0 +1,93 @@
+//! Resources as the gateway offers them, by the URIs and templates that the registry names.
+//!
+//! A resource template is a contract: it is pinned, and what is listed are the lock's bytes. A resource that an upstream
+//! lists is data. It is listed and read where an entry of the registry stands for its URI, under the pinned template of
+//! that entry where there is one.
+
+use std::sync::Arc;
+
+use aldgate_authority::{Entry, Kind, Registry, Template, TemplateFault, Uri};
+use aldgate_contract::{Item, Kind as ContractKind};
+use serde_json::value::RawValue;
+
+use super::offer::{Offer, listing};
+use super::{Catalog, Source};
+
+/// A URI or template of the registry.
+pub(crate) struct Resource {
+    pub(crate) offer: Offer,
+    pub(crate) template: Template,
+    /// The pinned template, with our `_meta` key; none where nothing is pinned under this very text.
+    pub(crate) listing: Option<Box<RawValue>>,
+}
+
+/// Why a resource cannot be offered.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum ResourceFault {
+    /// A template that the gateway cannot tell URIs by.
+    #[error("the template cannot be used")]
+    Template(#[from] TemplateFault),
+    /// A definition that cannot be read.
+    #[error("the pinned definition cannot be read")]
+    Definition(#[from] serde_json::Error),
+}
+
+impl Resource {
+    /// The resource that the registry names so.
+    pub(super) fn build(source: &Arc<Source>, name: &str, entry: &Entry) -> Result<Self, ResourceFault> {
+        let template = Template::parse(name)?;
+        let pin = source.lock.resource_templates.get(name);
+        let listing = pin.map(|pin| listing(None, pin, entry)).transpose()?;
+        let offer = Offer {
+            kind: Kind::Resource,
+            visible: name.to_owned(),
+            key: format!("{}/{name}", source.upstream.name()),
+            name: name.to_owned(),
+            source: source.clone(),
+            contract: pin.map(|pin| pin.digest.to_string()).unwrap_or_default(),
+            pinned: pin.map(|_| Item { kind: ContractKind::ResourceTemplate, name: name.to_owned() }),
+            entry: entry.clone(),
+        };
+        Ok(Self { offer, template, listing })
+    }
+}
+
+impl Catalog {
+    /// The resource whose entry rules a URI.
+    pub(crate) fn resource(&self, registry: &Registry, uri: &Uri) -> Option<Arc<Resource>> {
+        if let Some(found) = registry.matching(uri).first() {
+            return self.resources.get(&format!("{}/{}", found.upstream, found.template)).cloned();
+        }
+        let entry = self.unnamed.as_ref()?;
+        let by_template = self.resources.values().find(|one| one.template.matches(uri).is_some());
+        if let Some(found) = by_template {
+            return Some(found.clone());
+        }
+        let lists = |source: &&Arc<Source>| {
+            source.standing.load().resources.iter().any(|(listed, _)| listed == uri.as_str())
+        };
+        let source = self.sources.iter().find(lists)?;
+        Resource::build(source, uri.as_str(), entry).ok().map(Arc::new)
+    }
+
+    /// The same for a URI that an upstream lists: only where it is this upstream's.
+    pub(super) fn resource_of(
+        &self,
+        registry: &Registry,
+        source: &Arc<Source>,
+        uri: &Uri,
+    ) -> Option<Arc<Resource>> {
+        match (registry.matching(uri).first(), &self.unnamed) {
+            (Some(found), _) if found.upstream == source.upstream.name() => {
+                self.resources.get(&format!("{}/{}", found.upstream, found.template)).cloned()
+            }
+            (None, Some(entry)) => Resource::build(source, uri.as_str(), entry).ok().map(Arc::new),
+            (Some(_), _) | (None, None) => None,
+        }
+    }
+
+    /// The template of the registry that is written so.
+    pub(super) fn template(&self, text: &str) -> Option<Arc<Resource>> {
+        self.resources.values().find(|one| one.offer.name == text).cloned()
+    }
+}

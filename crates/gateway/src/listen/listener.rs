@@ -1,0 +1,139 @@
+//! Who listens, and what is marked for them.
+
+use std::collections::{BTreeSet, HashMap};
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use tokio::sync::Notify;
+
+use super::ListChange;
+use crate::refusal::Refusal;
+
+/// URIs that may be marked for one listener beyond those that it subscribed to: parts of a resource have their own. With
+/// more, the subscribed resource is marked instead.
+const PARTS: usize = 64;
+
+/// What is marked for a listener and not told yet.
+#[derive(Debug, Default)]
+pub(crate) struct Pending {
+    /// Lists that an upstream says have changed, with the upstream.
+    pub(crate) lists: BTreeSet<(ListChange, Arc<str>)>,
+    /// Resources that have changed.
+    pub(crate) uris: BTreeSet<String>,
+    /// What the listener may see has to be looked up anew.
+    pub(crate) recheck: bool,
+    /// The subscription ends.
+    pub(crate) ended: bool,
+}
+
+/// One subscription, as those see it who learn of changes.
+#[derive(Debug, Default)]
+pub(crate) struct Listener {
+    pending: Mutex<Pending>,
+    pub(crate) wake: Notify,
+}
+
+impl Listener {
+    fn mark(&self, mark: impl FnOnce(&mut Pending)) {
+        mark(&mut locked(&self.pending));
+        self.wake.notify_one();
+    }
+
+    /// Marks a resource that it subscribed to as `subscribed`; `uri` is that or a part of it.
+    pub(crate) fn updated(&self, subscribed: &str, uri: &str) {
+        self.mark(|pending| {
+            let whole = pending.uris.len() >= PARTS;
+            pending.uris.insert(if whole { subscribed } else { uri }.to_owned());
+        });
+    }
+
+    /// Takes what is marked.
+    pub(crate) fn take(&self) -> Pending {
+        std::mem::take(&mut *locked(&self.pending))
+    }
+}
+
+/// All subscriptions.
+#[derive(Debug, Default)]
+pub(crate) struct Listeners {
+    all: Mutex<HashMap<u64, (Arc<Listener>, Arc<str>)>>,
+    each: Mutex<HashMap<Arc<str>, usize>>,
+    next: AtomicU64,
+}
+
+/// A place among the listeners; the subscription has ended when it is dropped.
+#[derive(Debug)]
+pub(crate) struct Seat {
+    listeners: Arc<Listeners>,
+    number: u64,
+    principal: Arc<str>,
+    pub(crate) listener: Arc<Listener>,
+}
+
+impl Listeners {
+    /// Takes a place for a subscription of this principal.
+    pub(crate) fn take(self: &Arc<Self>, principal: &str, most: usize, each: usize) -> Result<Seat, Refusal> {
+        let mut all = locked(&self.all);
+        if all.len() >= most {
+            let message = "as many clients listen as may; try again later";
+            return Err(Refusal::too_many("AG-LISTENS", message));
+        }
+        let mut counts = locked(&self.each);
+        let principal: Arc<str> =
+            counts.get_key_value(principal).map_or_else(|| principal.into(), |(known, _)| known.clone());
+        let count = counts.entry(principal.clone()).or_default();
+        if *count >= each {
+            let message = "this principal listens as often as it may; end another subscription first";
+            return Err(Refusal::too_many("AG-LISTENS", message));
+        }
+        *count += 1;
+        let number = self.next.fetch_add(1, Ordering::Relaxed);
+        let listener = Arc::new(Listener::default());
+        all.insert(number, (listener.clone(), principal.clone()));
+        Ok(Seat { listeners: self.clone(), number, principal, listener })
+    }
+
+    /// How many there are.
+    pub(crate) fn len(&self) -> usize {
+        locked(&self.all).len()
+    }
+
+    /// An upstream says that a list has changed.
+    pub(crate) fn listed(&self, upstream: &Arc<str>, list: ListChange) {
+        self.mark_all(|pending| {
+            pending.lists.insert((list, upstream.clone()));
+        });
+    }
+
+    /// What can be seen may have changed.
+    pub(crate) fn recheck(&self) {
+        self.mark_all(|pending| pending.recheck = true);
+    }
+
+    /// Every subscription ends.
+    pub(crate) fn end_all(&self) {
+        self.mark_all(|pending| pending.ended = true);
+    }
+
+    fn mark_all(&self, mark: impl Fn(&mut Pending)) {
+        locked(&self.all).values().for_each(|(listener, _)| listener.mark(&mark));
+    }
+}
+
+impl Drop for Seat {
+    fn drop(&mut self) {
+        locked(&self.listeners.all).remove(&self.number);
+        let mut counts = locked(&self.listeners.each);
+        if let Some(count) = counts.get_mut(&self.principal) {
+            *count -= 1;
+            if *count == 0 {
+                counts.remove(&self.principal);
+            }
+        }
+    }
+}
+
+/// The lock, whatever happened to whoever held it: nothing is left half done under it.
+fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}

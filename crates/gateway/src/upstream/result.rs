@@ -1,0 +1,119 @@
+//! What a complete result must be, by what was asked for, and the members of it that are the gateway's own.
+
+use std::borrow::Cow;
+use std::collections::HashMap;
+
+use aldgate_wire::Presence;
+use aldgate_wire::request::Method;
+use aldgate_wire::response::{ResultView, with_members};
+use serde::Deserialize;
+use serde_json::Value;
+use serde_json::value::{RawValue, to_raw_value};
+
+use super::dispatch::Fault;
+use crate::catalog::Target;
+use crate::permit::Spent;
+
+/// Values of one completion (MCP 2026-07-28, server/utilities/completion).
+const MAX_VALUES: usize = 100;
+
+/// The members of an object, borrowed from its text.
+type Members<'a> = HashMap<Cow<'a, str>, &'a RawValue>;
+
+/// Checks a complete result. Members that are not looked at may be anything.
+pub(super) fn check(spent: &Spent, view: &ResultView) -> Result<(), Fault> {
+    let checked = match spent.method {
+        Method::ReadResource => contents(view.raw()),
+        Method::GetPrompt => messages(view.raw()),
+        Method::Complete => completion(view.raw()),
+        _ => return output(spent, view),
+    };
+    checked.map_err(|what| Fault::Invalid(what.to_owned()))
+}
+
+/// The structured content of a result that is no error must fit the pinned output schema.
+fn output(spent: &Spent, view: &ResultView) -> Result<(), Fault> {
+    let Target::Tool(tool) = &spent.target else { return Ok(()) };
+    let Some(schema) = &tool.output else { return Ok(()) };
+    if view.failed() {
+        return Ok(());
+    }
+    let value: Value = match &view.structured_content {
+        Presence::Value(raw) => serde_json::from_str(raw.get()).map_err(Fault::Own)?,
+        Presence::Null => Value::Null,
+        Presence::Absent => {
+            return Err(Fault::Invalid(
+                "it has no `structuredContent`, which its contract promises".to_owned(),
+            ));
+        }
+    };
+    schema.check(&value).map_err(|places| {
+        Fault::Invalid(format!("its `structuredContent` does not fit its pinned output schema: {places}"))
+    })
+}
+
+/// A resource has contents, each with a URI and with text or a blob (server/resources#reading-resources).
+fn contents(raw: &RawValue) -> Result<(), &'static str> {
+    #[derive(Deserialize)]
+    struct Content<'a> {
+        #[serde(borrow)]
+        uri: Option<Cow<'a, str>>,
+        #[serde(borrow)]
+        text: Option<&'a RawValue>,
+        #[serde(borrow)]
+        blob: Option<&'a RawValue>,
+    }
+    let contents: Vec<&RawValue> = member(raw, "contents").ok_or("it has no `contents`, an array")?;
+    if contents.is_empty() {
+        return Err("its `contents` are empty; a resource that is not there is an error");
+    }
+    let whole = contents.iter().all(|one| {
+        let content: Option<Content<'_>> = serde_json::from_str(one.get()).ok();
+        content.is_some_and(|content| {
+            let body = content.text.or(content.blob);
+            content.uri.is_some() && body.is_some_and(|body| body.get().starts_with('"'))
+        })
+    });
+    if whole { Ok(()) } else { Err("one of its `contents` has no `uri`, or neither `text` nor `blob`") }
+}
+
+fn messages(raw: &RawValue) -> Result<(), &'static str> {
+    let messages: Vec<&RawValue> = member(raw, "messages").ok_or("it has no `messages`, an array")?;
+    let objects = messages.iter().all(|one| one.get().starts_with('{'));
+    if objects { Ok(()) } else { Err("one of its `messages` is no object") }
+}
+
+fn completion(raw: &RawValue) -> Result<(), &'static str> {
+    let completion: &RawValue = member(raw, "completion").ok_or("it has no `completion`")?;
+    let values: Vec<String> =
+        member(completion, "values").ok_or("its `completion` has no `values`, an array of strings")?;
+    if values.len() > MAX_VALUES {
+        return Err("its `completion` has more than 100 `values`");
+    }
+    Ok(())
+}
+
+fn member<'a, T: Deserialize<'a>>(raw: &'a RawValue, name: &str) -> Option<T> {
+    let members: Members<'a> = serde_json::from_str(raw.get()).ok()?;
+    serde_json::from_str(members.get(name)?.get()).ok()
+}
+
+/// The result with the caching hints that the gateway answers for: what a policy let one principal read is not for
+/// others, and a hint that is missing means that the result is stale at once (server/utilities/caching).
+pub(super) fn cached_by_caller(spent: &Spent, bytes: Vec<u8>) -> Result<Vec<u8>, Fault> {
+    if spent.method != Method::ReadResource {
+        return Ok(bytes);
+    }
+    let members: Members<'_> = serde_json::from_slice(&bytes).map_err(Fault::Own)?;
+    let fresh = |raw: &&RawValue| serde_json::from_str::<u64>(raw.get()).is_ok();
+    let private = to_raw_value("private").map_err(Fault::Own)?;
+    let stale = to_raw_value(&0).map_err(Fault::Own)?;
+    let mut set: Vec<(&str, &RawValue)> = Vec::new();
+    if !members.get("ttlMs").is_some_and(fresh) {
+        set.push(("ttlMs", &stale));
+    }
+    if members.get("cacheScope").is_none_or(|scope| scope.get() != private.get()) {
+        set.push(("cacheScope", &private));
+    }
+    with_members(&bytes, &set).map_err(|fault| Fault::Invalid(fault.to_string()))
+}
