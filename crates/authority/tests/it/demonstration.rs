@@ -1,8 +1,8 @@
 use std::collections::BTreeSet;
 
 use aldgate_authority::{
-    Action, Authorizer, Column, Decide, Hints, Item, PolicySet, Principal, PrincipalKind, Question, Registry,
-    Surveyed, ToolContract, Verdict,
+    Action, Authorizer, Column, Decide, Hints, Item, Kind, PolicySet, Principal, PrincipalKind, Prompts,
+    Question, Registry, Resources, Surveyed, ToolContract, Verdict,
 };
 use expect_test::expect_file;
 use serde::Deserialize;
@@ -13,10 +13,13 @@ use crate::{contracts, file};
 #[derive(Deserialize)]
 struct Fragment {
     registry: Registry,
+    resources: Resources,
+    prompts: Prompts,
 }
 
 pub(crate) fn registry() -> Registry {
-    toml::from_str::<Fragment>(&file("demo/aldgate.toml")).unwrap().registry
+    let fragment = toml::from_str::<Fragment>(&file("demo/aldgate.toml")).unwrap();
+    fragment.registry.with_resources(fragment.resources).with_prompts(fragment.prompts)
 }
 
 fn authorizer() -> Authorizer {
@@ -60,20 +63,25 @@ fn the_matrix_is_as_reviewed() {
             Surveyed::tool(upstream, tool["name"].as_str().unwrap(), hints)
         })
         .collect();
+    let registry = registry();
+    let entries = |kind| registry.entries(kind).filter_map(|(key, _)| key.split_once('/'));
+    let resources = entries(Kind::Resource).map(|(upstream, name)| Surveyed::resource(upstream, name));
+    let prompts = entries(Kind::Prompt).map(|(upstream, name)| Surveyed::prompt(upstream, name));
+    let all: Vec<Surveyed<'_>> = tools.into_iter().chain(resources).chain(prompts).collect();
     let column = |role: &str, kind| Column { role: role.to_owned(), kind, tenant: "demo".to_owned() };
     let columns = [
         column("agent", PrincipalKind::Service),
         column("approver", PrincipalKind::Person),
         column("observer", PrincipalKind::Person),
     ];
-    let rows = authorizer().matrix(&tools, &columns);
+    let rows = authorizer().matrix(&all, &columns);
     for (row, (_, tool)) in rows.iter().zip(&contracts) {
         let name = row.name.key();
         assert_eq!(name, tool["name"].as_str().unwrap());
         assert_eq!(row.implied.unwrap().as_str(), tool["_implied"], "{name}");
         assert_eq!(row.registry.as_str(), tool["_registry"], "{name}");
     }
-    assert_eq!(rows.len(), contracts.len());
+    assert_eq!(rows.len(), contracts.len() + 3);
     expect_file!["matrix.json"].assert_eq(&(serde_json::to_string_pretty(&rows).unwrap() + "\n"));
 }
 
