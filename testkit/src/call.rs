@@ -19,6 +19,8 @@ pub struct Call {
     meta: Vec<(String, Value)>,
     body: Option<Vec<u8>>,
     headers: Vec<(String, Option<String>)>,
+    /// Further members of `params`.
+    params: Vec<(String, Value)>,
 }
 
 impl Call {
@@ -36,7 +38,37 @@ impl Call {
             meta: Vec::new(),
             body: None,
             headers: Vec::new(),
+            params: Vec::new(),
         }
+    }
+
+    /// The same with one more member in `params`.
+    #[must_use]
+    pub fn param(mut self, key: &str, value: Value) -> Self {
+        self.params.push((key.to_owned(), value));
+        self
+    }
+
+    /// Gets a prompt with these arguments.
+    #[must_use]
+    pub fn prompt(name: &str, arguments: &Value) -> Self {
+        Self { arguments: Some(arguments.to_string()), ..Self::method("prompts/get").named(name) }
+    }
+
+    /// Reads a resource.
+    #[must_use]
+    pub fn resource(uri: &str) -> Self {
+        Self::method("resources/read").param("uri", uri.into()).header("mcp-name", uri)
+    }
+
+    /// Listens to changes.
+    #[must_use]
+    pub fn listen(notifications: Value) -> Self {
+        Self::method("subscriptions/listen").param("notifications", notifications)
+    }
+
+    fn named(self, name: &str) -> Self {
+        Self { name: Some(name.to_owned()), ..self }
     }
 
     /// A call of a tool with arguments of exactly these bytes.
@@ -133,8 +165,9 @@ impl Call {
             ("requestState", self.state.as_ref().map(quoted)),
             ("_meta", Some(meta.to_string())),
         ];
-        let params: Vec<_> =
+        let mut params: Vec<_> =
             members.iter().filter_map(|(key, text)| Some(format!(r#""{key}":{}"#, text.as_ref()?))).collect();
+        params.extend(self.params.iter().map(|(key, value)| format!(r#""{key}":{value}"#)));
         let (id, method) = (&self.id, &self.method);
         format!(r#"{{"jsonrpc":"2.0","id":{id},"method":"{method}","params":{{{}}}}}"#, params.join(","))
     }

@@ -18,8 +18,8 @@ use crate::Call;
 /// A client that sends what it is told to, one connection for each request.
 #[derive(Clone, Debug)]
 pub struct Client {
-    address: SocketAddr,
-    token: Option<String>,
+    pub(crate) address: SocketAddr,
+    pub(crate) token: Option<String>,
 }
 
 /// Why there is no reply.

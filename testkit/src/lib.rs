@@ -7,6 +7,8 @@
 mod behaviour;
 mod call;
 mod client;
+mod ears;
+mod events;
 pub mod everything;
 mod latch;
 mod respond;
@@ -17,6 +19,8 @@ mod upstream;
 pub use behaviour::Behaviour;
 pub use call::Call;
 pub use client::{Client, ClientFault, Reply};
+pub use ears::Ears;
+pub use events::Events;
 pub use latch::Latch;
 pub use seen::Seen;
 pub use serving::Serving;

@@ -12,6 +12,7 @@ use serde_json::{Value, json};
 use tokio::sync::watch;
 
 use crate::behaviour::Behaviour;
+use crate::ears::Ears;
 use crate::respond::{self, Asked, Closed};
 use crate::seen::Seen;
 use crate::serving::Serving;
@@ -24,6 +25,7 @@ pub struct Upstream(Arc<Inner>);
 struct Inner {
     state: Mutex<State>,
     arrived: watch::Sender<usize>,
+    ears: Ears,
 }
 
 #[derive(Debug)]
@@ -32,6 +34,10 @@ struct State {
     tools: Vec<Box<RawValue>>,
     behaviours: BTreeMap<String, Behaviour>,
     listing: Option<Behaviour>,
+    /// The elements of further lists, by method.
+    lists: BTreeMap<&'static str, Vec<Box<RawValue>>>,
+    /// What further methods do.
+    methods: BTreeMap<String, Behaviour>,
     closing: bool,
     seen: Vec<Seen>,
 }
@@ -54,10 +60,13 @@ impl Upstream {
             tools: Vec::new(),
             behaviours: BTreeMap::new(),
             listing: None,
+            lists: BTreeMap::new(),
+            methods: BTreeMap::new(),
             closing: false,
             seen: Vec::new(),
         };
-        Self(Arc::new(Inner { state: Mutex::new(state), arrived: watch::Sender::new(0) }))
+        let (state, arrived) = (Mutex::new(state), watch::Sender::new(0));
+        Self(Arc::new(Inner { state, arrived, ears: Ears::default() }))
     }
 
     /// The same server with one more tool: its definition as it is served, and what it does.
@@ -92,6 +101,29 @@ impl Upstream {
     /// From now on `server/discover` and `tools/list` do this; with `None` they answer again.
     pub fn lists_by(&self, behaviour: Option<Behaviour>) {
         self.state().listing = behaviour;
+    }
+
+    /// From now on one more of its lists has these elements: `resources/list`, `resources/templates/list` or
+    /// `prompts/list`. With the first one the server says that it can.
+    ///
+    /// # Errors
+    /// An element that is not JSON.
+    pub fn offers(&self, list: &'static str, elements: &[&str]) -> Result<(), serde_json::Error> {
+        let raw = elements.iter().map(|text| RawValue::from_string((*text).to_owned()));
+        let raw = raw.collect::<Result<_, _>>()?;
+        self.state().lists.insert(list, raw);
+        Ok(())
+    }
+
+    /// From now on a method other than `tools/call` does this.
+    pub fn answers(&self, method: &str, behaviour: Behaviour) {
+        self.state().methods.insert(method.to_owned(), behaviour);
+    }
+
+    /// Those who listen to changes.
+    #[must_use]
+    pub fn ears(&self) -> &Ears {
+        &self.0.ears
     }
 
     /// From now on the server calls itself this.
@@ -173,6 +205,16 @@ impl Upstream {
         let id = message.id.as_deref().map_or("null", RawValue::get);
         let state = message.params.get("requestState").and_then(Value::as_str);
         let asked = Asked { id, state };
+        let scripted = self.state().methods.get(&message.method).cloned();
+        if let Some(behaviour) = scripted {
+            return respond::respond(behaviour, asked).await;
+        }
+        if message.method == "subscriptions/listen" && !self.state().lists.is_empty() {
+            return Ok(self.0.ears.listen(id, &message.params));
+        }
+        if let Some(list) = self.further_list(&message.method) {
+            return Ok(respond::result(&list, id));
+        }
         let behaviour = match message.method.as_str() {
             "server/discover" | "tools/list" => self.state().listing.clone(),
             "tools/call" => match self.state().behaviours.get(name.unwrap_or_default()) {
@@ -192,12 +234,37 @@ impl Upstream {
         json!({
             "resultType": "complete",
             "supportedVersions": ["2026-07-28"],
-            "capabilities": {"tools": {}},
+            "capabilities": self.capabilities(),
             "ttlMs": 0,
             "cacheScope": "public",
             "_meta": {"io.modelcontextprotocol/serverInfo": {"name": self.state().server, "version": "1.0.0"}},
         })
         .to_string()
+    }
+
+    fn capabilities(&self) -> Value {
+        let lists = &self.state().lists;
+        let mut can = json!({"tools": {"listChanged": !lists.is_empty()}});
+        if lists.keys().any(|list| list.starts_with("resources/")) {
+            can["resources"] = json!({"listChanged": true, "subscribe": true});
+        }
+        if lists.contains_key("prompts/list") {
+            can["prompts"] = json!({"listChanged": true});
+        }
+        can
+    }
+
+    fn further_list(&self, method: &str) -> Option<String> {
+        let state = self.state();
+        let elements = state.lists.get(method)?.iter().map(|raw| raw.get()).collect::<Vec<_>>().join(",");
+        let member = match method {
+            "prompts/list" => "prompts",
+            "resources/list" => "resources",
+            _ => "resourceTemplates",
+        };
+        Some(format!(
+            r#"{{"resultType":"complete","{member}":[{elements}],"ttlMs":0,"cacheScope":"public"}}"#
+        ))
     }
 
     fn list(&self) -> String {

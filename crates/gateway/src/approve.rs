@@ -91,6 +91,8 @@ pub(crate) async fn permit(gate: &Gate, trail: &mut Trail, ready: Ready) -> Resu
         return Ok(Permit::redeemed(ruled, redeemed, place));
     }
     if let Progress::Round { approval, .. } = &ruled.call.progress {
+        // A read may be repeated at will, but not one that a person approved.
+        let once = approval.is_some() || !ruled.call.target.offer().entry.read_only;
         if let Some(id) = approval.clone() {
             let record = as_approved(gate, trail, &mut ruled, &id).await?;
             // What was approved must still be what is called: the configuration may be another one by now.
@@ -101,7 +103,7 @@ pub(crate) async fn permit(gate: &Gate, trail: &mut Trail, ready: Ready) -> Resu
                 return Err(Refusal::state(message));
             }
         }
-        let recorded = record::next_round(gate, trail, ruled.call.target.offer().entry.read_only).await?;
+        let recorded = record::next_round(gate, trail, once).await?;
         return Permit::next_round(ruled, recorded, place);
     }
     let recorded = record::intent(gate, trail, ruled.call.target.offer().entry.read_only).await?;

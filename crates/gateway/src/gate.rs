@@ -74,7 +74,7 @@ impl Gate {
     pub(crate) async fn reload(&self) -> Result<(), String> {
         let source = self.reading.get().ok_or("this gateway has no configuration file to read again")?;
         let configured = source.read().await?;
-        let next = Snapshot::build(configured, &self.settings, &self.listeners)
+        let next = Snapshot::build(configured, &self.settings, &self.listeners, Some(&self.snapshot()))
             .await
             .map_err(|fault| chain(&fault))?;
         let before = self.snapshot.swap(Arc::new(next));

@@ -124,7 +124,7 @@ impl Gateway {
         let unknown_calls = close_open_intents(&store, clock::now()).await?;
         let configured = Configured { upstreams, registry, policies, identity };
         let listeners = Arc::new(Listeners::default());
-        let snapshot = Snapshot::build(configured, &settings, &listeners).await?;
+        let snapshot = Snapshot::build(configured, &settings, &listeners, None).await?;
         let store = Arc::new(store);
         let (recorder, recording) = Recorder::start(store.clone());
         let in_flight = Arc::new(Semaphore::new(settings.bounds.in_flight));

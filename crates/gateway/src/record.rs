@@ -62,9 +62,9 @@ pub(crate) async fn intent(gate: &Gate, trail: &mut Trail, read_only: bool) -> R
     Ok(Intent(()))
 }
 
-/// Records the intent of a later round; a round of what is not read-only is taken once.
-pub(crate) async fn next_round(gate: &Gate, trail: &mut Trail, read_only: bool) -> Result<Intent, Refusal> {
-    if read_only {
+/// Records the intent of a later round, which can be taken `once`, or as often as its client likes.
+pub(crate) async fn next_round(gate: &Gate, trail: &mut Trail, once: bool) -> Result<Intent, Refusal> {
+    if !once {
         return intent(gate, trail, true).await;
     }
     let row = intent_row(trail)?;

@@ -16,6 +16,9 @@ use crate::review::authorizer;
 use crate::settings::{Pins, Settings, UpstreamSettings};
 use crate::upstream::{Upstream, keep_listening};
 
+/// How long a start or a reload waits for the upstreams to be compared.
+const FIRST_COMPARISON: std::time::Duration = std::time::Duration::from_secs(2);
+
 /// What can be changed while the gateway runs.
 pub struct Configured {
     /// The upstreams.
@@ -52,6 +55,7 @@ impl Snapshot {
         configured: Configured,
         settings: &Settings,
         listeners: &Arc<Listeners>,
+        before: Option<&Self>,
     ) -> Result<Self, StartFault> {
         let Configured { upstreams, registry, policies, identity } = configured;
         let mut sources = Vec::with_capacity(upstreams.len());
@@ -59,7 +63,7 @@ impl Snapshot {
         for one in upstreams {
             strict &= matches!(one.pins, Pins::Locked(_));
             let prefix = one.prefix.clone();
-            sources.push((source(one, settings, listeners).await?, prefix));
+            sources.push((source(one, settings, listeners, before).await?, prefix));
         }
         let catalog = Catalog::build(sources, &registry, strict)?;
         let authorizer = authorizer(&catalog, registry, policies)?;
@@ -68,7 +72,11 @@ impl Snapshot {
             let listening = tokio::spawn(keep_listening(source.clone()));
             [comparing.abort_handle(), listening.abort_handle()]
         });
-        Ok(Self { tasks: tasks.collect(), catalog, authorizer, identity })
+        let snapshot = Self { tasks: tasks.collect(), catalog, authorizer, identity };
+        // Lists are whole from the first request on where the upstreams answer in time; nobody waits for one that does not.
+        let compared = snapshot.catalog.sources.iter().map(|source| source.watch.is_known(&source.standing));
+        let _ = tokio::time::timeout(FIRST_COMPARISON, futures::future::join_all(compared)).await;
+        Ok(snapshot)
     }
 
     /// Stops comparing and listening; requests that still hold the snapshot compare at need.
@@ -87,12 +95,17 @@ async fn source(
     one: UpstreamSettings,
     settings: &Settings,
     listeners: &Arc<Listeners>,
+    before: Option<&Snapshot>,
 ) -> Result<Source, StartFault> {
     let name = one.name;
     let upstream = Upstream::new(&name, one.transport, one.bearer.as_deref())
         .map_err(|source| StartFault::Upstream { name: name.clone(), source })?;
     let (lock, standing) = match one.pins {
-        Pins::Locked(lock) => (lock, Standing::default()),
+        Pins::Locked(lock) => {
+            let mut known = before.iter().flat_map(|before| &before.catalog.sources);
+            let same = known.find(|source| source.upstream.identity() == upstream.identity());
+            (lock, same.map(|source| source.standing.load().carried()).unwrap_or_default())
+        }
         Pins::FirstUse => {
             let live = live_list(&upstream, &settings.bounds)
                 .await

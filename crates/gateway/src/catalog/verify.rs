@@ -113,7 +113,11 @@ impl Source {
             }
         }
         let differs = standing.version != before.version;
+        let other = standing.abilities != before.abilities || standing.is_known() != before.is_known();
         self.standing.store(Arc::new(standing));
+        if other {
+            self.watch.look_again();
+        }
         if differs {
             self.listeners.recheck();
         }
@@ -121,6 +125,18 @@ impl Source {
 }
 
 impl Standing {
+    /// Whether anything is known of the upstream: it was compared, or could not be.
+    pub(crate) fn is_known(&self) -> bool {
+        self.compared_at.is_some() || self.unreachable.is_some()
+    }
+
+    /// What can be taken over from an earlier configuration of the same upstream until it is compared: its resources,
+    /// which are data and no contracts.
+    pub(crate) fn carried(&self) -> Self {
+        let (resources, version) = (self.resources.clone(), self.version);
+        Self { resources, version, ..Self::default() }
+    }
+
     /// How an upstream stands that was compared just now.
     pub(crate) fn found(lock: &Lock, live: LiveList) -> Self {
         use std::hash::{DefaultHasher, Hash as _, Hasher as _};
@@ -208,12 +224,42 @@ fn cut(text: &str) -> String {
 }
 
 /// Compares what an upstream serves with its lock, for ever; early where the upstream tells of a change, but not more than
-/// once a second.
+/// once a second, and more and more seldom while it cannot be asked. Never at the same moment as others do
+/// (MCP 2026-07-28, server/utilities/caching: who polls uses jitter and backoff).
 pub(crate) async fn keep_verifying(source: Arc<Source>, bounds: Bounds) {
     let every = source.verify_every.clamp(SHORTEST, LONGEST);
+    let mut failures = 0;
     loop {
         source.verify(&bounds).await;
+        failures = if source.standing.load().unreachable.is_some() { failures + 1 } else { 0 };
+        let pause = pause(every, failures, clock::random().map_or(0, |[byte]| byte));
         tokio::time::sleep(SHORTEST).await;
-        let _ = tokio::time::timeout(every.saturating_sub(SHORTEST), source.recheck.notified()).await;
+        let _ = tokio::time::timeout(pause.saturating_sub(SHORTEST), source.recheck.notified()).await;
+    }
+}
+
+/// The pause before the next comparison, after so many failures in a row: at most `every` after a good one, so that a
+/// comparison never grows too old.
+fn pause(every: Duration, failures: u32, random: u8) -> Duration {
+    let whole = every.saturating_mul(2_u32.saturating_pow(failures.min(16))).min(LONGEST);
+    let tenths_of_a_percent = 800 + u32::from(random) * 200 / 255;
+    (whole / 1000 * tenths_of_a_percent).max(SHORTEST)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn pauses_grow_while_an_upstream_cannot_be_asked_and_are_never_the_same() {
+        let every = Duration::from_secs(60);
+        assert_eq!(pause(every, 0, 255), every);
+        assert_eq!(pause(every, 0, 0), Duration::from_secs(48));
+        assert_eq!(pause(every, 1, 255), Duration::from_secs(120));
+        assert_eq!(pause(every, 2, 255), Duration::from_secs(240));
+        for failures in [3, 40] {
+            assert_eq!(pause(every, failures, 255), LONGEST);
+        }
+        assert_eq!(pause(SHORTEST, 0, 0), SHORTEST);
     }
 }

@@ -13,6 +13,7 @@ use axum::body::Body;
 use http_body_util::BodyExt as _;
 use serde::Deserialize;
 use serde_json::value::{RawValue, to_raw_value};
+use tokio::sync::watch;
 use tokio::time::Instant;
 
 use super::exchange::MAX_DEPTH;
@@ -34,8 +35,6 @@ const GATHER: Duration = Duration::from_millis(20);
 const OVERLAP: Duration = Duration::from_secs(2);
 /// The pauses between attempts, doubled from the first to the last.
 const PAUSES: (Duration, Duration) = (Duration::from_millis(500), Duration::from_secs(60));
-/// How often it is looked whether an upstream that could tell nothing can by now.
-const LOOK_EVERY: Duration = Duration::from_secs(1);
 
 /// One stream of an upstream that has acknowledged.
 struct Hearing {
@@ -63,20 +62,24 @@ pub(crate) async fn keep_listening(source: Arc<Source>) {
         changes.mark_unchanged();
         let (asked, generation) = wanted(&source);
         if !asked.lists.any() && asked.uris.is_empty() {
-            settle(&source, generation, Arc::default());
-            // What the upstream can is known after the first comparison, and may change.
-            let _ = tokio::time::timeout(LOOK_EVERY, changes.changed()).await;
+            // What the upstream can is known after the first comparison, and may change: it counts as a change.
+            if source.standing.load().is_known() {
+                settle(&source, generation, Arc::default());
+            }
+            let _ = changes.changed().await;
             continue;
         }
         let begun = Instant::now();
         match hear(&source.upstream, asked).await {
             Ok(hearing) => {
                 settle(&source, generation, hearing.uris.clone());
+                // Changes may have happened while nobody listened.
+                source.watch.all_updated();
                 if !first {
-                    missed(&source);
+                    source.recheck.notify_one();
                 }
                 first = false;
-                let fault = follow(&source, hearing).await;
+                let fault = follow(&source, hearing, &mut changes).await;
                 tracing::info!(
                     upstream = source.upstream.name(),
                     why = fault.as_ref().map(|fault| chain(fault)),
@@ -115,15 +118,12 @@ fn settle(source: &Source, generation: u64, uris: Arc<BTreeSet<String>>) {
     source.watch.settled.send_replace(Settled { generation, uris });
 }
 
-/// Changes may have happened while nobody listened.
-fn missed(source: &Source) {
-    source.watch.all_updated();
-    source.recheck.notify_one();
-}
-
 /// Passes on what a stream tells until it ends; where what is wanted changes, with a new stream.
-async fn follow(source: &Arc<Source>, mut hearing: Hearing) -> Option<ExchangeFault> {
-    let mut changes = source.watch.generation.subscribe();
+async fn follow(
+    source: &Arc<Source>,
+    mut hearing: Hearing,
+    changes: &mut watch::Receiver<u64>,
+) -> Option<ExchangeFault> {
     let mut before: Option<(Hearing, Instant)> = None;
     loop {
         tokio::select! {

@@ -5,8 +5,10 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
+use arc_swap::ArcSwap;
 use tokio::sync::watch;
 
+use crate::catalog::Standing;
 use crate::listen::{Listener, Lists, Wanted};
 use crate::permit::WatchPermit;
 
@@ -69,6 +71,20 @@ impl Watch {
         let generation = *self.generation.borrow();
         drop(wanted);
         Some(Watched { watch: self.clone(), uri, listener: listener.clone(), generation })
+    }
+
+    /// Returns once something is known of the upstream.
+    pub(crate) async fn is_known(&self, standing: &ArcSwap<Standing>) {
+        let mut changes = self.generation.subscribe();
+        while !standing.load().is_known() {
+            // The sender lives as long as `self`.
+            let _ = changes.changed().await;
+        }
+    }
+
+    /// Has what is asked for looked at again: the upstream can something else.
+    pub(crate) fn look_again(&self) {
+        self.generation.send_modify(|generation| *generation += 1);
     }
 
     /// What is asked for now, and its generation. Nothing is asked of a server that says that it cannot.

@@ -1,7 +1,7 @@
 //! The one upstream that most tests use, and what the host says of its tools.
 
 use aldgate_authority::{Authority, Entry, Registry};
-use aldgate_contract::{Lock, UpstreamIdentity};
+use aldgate_contract::{Kind, Live, Lock, UpstreamIdentity};
 use aldgate_testkit::{Behaviour, Upstream};
 use serde_json::json;
 
@@ -60,12 +60,58 @@ pub(crate) fn upstream() -> Upstream {
 
 /// The lock of the fake's contracts.
 pub(crate) fn lock(upstream: &str) -> Lock {
-    let identity = UpstreamIdentity {
+    Lock::pin(identity(upstream), TOOLS, "2026-11-30T00:00:00Z").unwrap()
+}
+
+fn identity(upstream: &str) -> UpstreamIdentity {
+    UpstreamIdentity {
         name: upstream.to_owned(),
         endpoint: "http://127.0.0.1/mcp".to_owned(),
         server: Some(SERVER.to_owned()),
-    };
-    Lock::pin(identity, TOOLS, "2026-11-30T00:00:00Z").unwrap()
+    }
+}
+
+/// Resources, a template and a prompt besides.
+pub(crate) const RESOURCES: [&str; 2] =
+    [r#"{"uri":"note://a","name":"a", "x-odd" : 1.50}"#, r#"{"uri":"secret://b","name":"b"}"#];
+pub(crate) const TEMPLATE: &str = r#"{"uriTemplate":"note://{id}","name":"note","mimeType":"text/plain"}"#;
+pub(crate) const PROMPT: &str =
+    r#"{"name":"greet","description":"Greets.","arguments":[{"name":"who","required":true},{"name":"how"}]}"#;
+
+/// The same fake with resources and a prompt.
+pub(crate) fn library() -> Upstream {
+    let upstream = upstream();
+    upstream.offers("resources/list", &RESOURCES).unwrap();
+    upstream.offers("resources/templates/list", &[TEMPLATE]).unwrap();
+    upstream.offers("prompts/list", &[PROMPT]).unwrap();
+    upstream.answers("resources/read", Behaviour::result(&contents("note://a", "text of a")));
+    let message = json!({"role": "user", "content": {"type": "text", "text": "Hello"}});
+    upstream
+        .answers("prompts/get", Behaviour::result(&json!({"resultType": "complete", "messages": [message]})));
+    let completion = json!({"values": ["Ada", "Alan"], "total": 2, "hasMore": false});
+    upstream.answers(
+        "completion/complete",
+        Behaviour::result(&json!({"resultType": "complete", "completion": completion})),
+    );
+    upstream
+}
+
+/// What a read of a resource gives.
+pub(crate) fn contents(uri: &str, text: &str) -> serde_json::Value {
+    json!({
+        "resultType": "complete",
+        "contents": [{"uri": uri, "mimeType": "text/plain", "text": text}],
+        "ttlMs": 5000,
+        "cacheScope": "public",
+    })
+}
+
+/// The lock of all that the library serves.
+pub(crate) fn whole_lock(upstream: &str) -> Lock {
+    let live = Live::from(TOOLS)
+        .with(Kind::ResourceTemplate, [("note://{id}", TEMPLATE)])
+        .with(Kind::Prompt, [("greet", PROMPT)]);
+    Lock::pin(identity(upstream), live, "2026-11-30T00:00:00Z").unwrap()
 }
 
 /// What the host says of each tool.

@@ -8,6 +8,8 @@ mod failures;
 mod fake;
 mod journey;
 mod kinds;
+mod library;
+mod listening;
 mod load;
 mod permits;
 mod reading;

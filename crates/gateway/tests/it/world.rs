@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use aldgate_approval::SealKey;
-use aldgate_authority::{Entry, PolicySet, PrincipalKind};
+use aldgate_authority::{Entry, PolicySet, PrincipalKind, Prompts, Registry, Resources};
 use aldgate_evidence::Row;
 use aldgate_gateway::settings::{Pins, Settings, Transport, UpstreamSettings};
 use aldgate_gateway::{ConfigurationSource, Configured, Gateway, Parts};
@@ -33,10 +33,14 @@ pub(crate) const UPSTREAM_TOKEN: &str = "token-of-the-gateway";
 /// What a gateway is started with.
 pub(crate) struct Config {
     pub(crate) entries: Vec<(String, Entry)>,
+    pub(crate) resources: Vec<(String, Entry)>,
+    pub(crate) prompts: Vec<(String, Entry)>,
     pub(crate) policy: String,
     pub(crate) settings: Settings,
     pub(crate) upstreams: Vec<UpstreamSettings>,
     pub(crate) secret: [u8; 32],
+    /// From when on the tokens of agents are good no more.
+    pub(crate) expires_at: Option<time::OffsetDateTime>,
 }
 
 impl Config {
@@ -44,6 +48,12 @@ impl Config {
     pub(crate) fn entry(&mut self, tool: &str) -> &mut Entry {
         let key = format!("up/{tool}");
         self.entries.iter_mut().find(|(name, _)| *name == key).map(|(_, entry)| entry).unwrap()
+    }
+
+    fn registry(&self) -> Registry {
+        fake::registry(&self.entries)
+            .with_resources(Resources::new(self.resources.iter().cloned()).unwrap())
+            .with_prompts(Prompts::new(self.prompts.iter().cloned()).unwrap())
     }
 
     /// The settings of the upstream `up`.
@@ -102,7 +112,11 @@ pub(crate) struct World {
 impl World {
     /// Starts with the fake as the upstream `up`, and whatever the test changes.
     pub(crate) async fn start(change: impl FnOnce(&mut Config)) -> Self {
-        let up = fake::upstream();
+        Self::start_with(fake::upstream(), change).await
+    }
+
+    /// Starts with this fake as the upstream `up`.
+    pub(crate) async fn start_with(up: Upstream, change: impl FnOnce(&mut Config)) -> Self {
         let serving = up.serve().await.unwrap();
         let folder = tempfile::tempdir().unwrap();
         let mut world = Self { up, serving, folder, running: None };
@@ -153,10 +167,10 @@ impl World {
         let mut config = self.config();
         change(&mut config);
         let configured = Configured {
-            registry: fake::registry(&config.entries),
+            registry: config.registry(),
             policies: PolicySet::parse(&[("test.cedar".to_owned(), config.policy)]).unwrap(),
             upstreams: config.upstreams,
-            identity: Arc::new(principals()),
+            identity: Arc::new(principals(config.expires_at)),
         };
         *self.running.as_ref().unwrap().next.0.lock().unwrap() = Some(configured);
     }
@@ -178,10 +192,13 @@ impl World {
         settings.approvals.hold = Duration::ZERO;
         Config {
             entries: fake::entries("up"),
+            resources: Vec::new(),
+            prompts: Vec::new(),
             policy: POLICY.to_owned(),
             settings,
             upstreams: vec![settings_of("up", "", http(&self.serving.url()))],
             secret: [7; 32],
+            expires_at: None,
         }
     }
 
@@ -277,11 +294,11 @@ impl World {
 /// What a gateway with this configuration and a store in this folder is made of.
 pub(crate) async fn parts(config: Config, folder: &std::path::Path) -> Parts {
     Parts {
-        registry: fake::registry(&config.entries),
+        registry: config.registry(),
         policies: PolicySet::parse(&[("test.cedar".to_owned(), config.policy)]).unwrap(),
         settings: config.settings,
         upstreams: config.upstreams,
-        identity: Arc::new(principals()),
+        identity: Arc::new(principals(config.expires_at)),
         store: Store::open(folder).await.unwrap(),
         seal: SealKey::derive(&config.secret).unwrap(),
     }
@@ -313,7 +330,7 @@ async fn serve(parts: Parts) -> Running {
 
 /// `agent` and `other` (services that call), `approver` (a person who decides), `robot` (a service that would), `chief`
 /// (a person who calls and decides), `stranger` (a person who decides in another tenant).
-fn principals() -> TokenTable {
+fn principals(expires_at: Option<time::OffsetDateTime>) -> TokenTable {
     let one = |name: &str, kind, tenant: &str, roles: &[&str]| ConfiguredPrincipal {
         name: name.to_owned(),
         display_name: None,
@@ -321,7 +338,9 @@ fn principals() -> TokenTable {
         tenant: tenant.to_owned(),
         roles: roles.iter().map(|role| (*role).to_owned()).collect(),
         token_sha256: TokenHash::of(&token(name)).to_string(),
-        expires_at: None,
+        expires_at: expires_at
+            .filter(|_| roles == ["agent"])
+            .map(|end| end.format(&time::format_description::well_known::Rfc3339).unwrap()),
     };
     let (person, service) = (PrincipalKind::Person, PrincipalKind::Service);
     TokenTable::new(&[

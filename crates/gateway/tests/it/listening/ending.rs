@@ -1,0 +1,80 @@
+//! How subscriptions end.
+
+use aldgate_testkit::Call;
+use serde_json::json;
+
+use super::{everything, listen, next, within};
+use crate::library::library;
+use crate::world::{World, eventually};
+
+async fn listening(world: &World) -> u64 {
+    world.look("/v1/status").await["listening"].as_u64().unwrap()
+}
+
+#[tokio::test]
+async fn a_gateway_that_stops_ends_each_with_the_answer_to_its_request() {
+    let mut world = library().await;
+    let mut first = listen(&world, r#""L1""#, everything()).await;
+    let mut second = listen(&world, "2", json!({"toolsListChanged": true})).await;
+    next(&mut first).await;
+    next(&mut second).await;
+    within(world.stop()).await;
+    for (events, id) in [(&mut first, json!("L1")), (&mut second, json!(2))] {
+        let last = next(events).await;
+        assert_eq!((&last["id"], &last["result"]["resultType"]), (&id, &json!("complete")), "{last}");
+        assert_eq!(last["result"]["_meta"]["io.modelcontextprotocol/subscriptionId"], id);
+        assert_eq!(within(events.next()).await, None, "then the stream ends");
+    }
+}
+
+#[tokio::test]
+async fn a_client_that_leaves_gives_its_place_back() {
+    let world = library().await;
+    let mut events = listen(&world, "1", everything()).await;
+    next(&mut events).await;
+    assert_eq!(listening(&world).await, 1);
+    eventually("the upstream is asked for the resource", async || {
+        let wants = world.up.ears().wants();
+        wants.iter().any(|one| one["resourceSubscriptions"] == json!(["note://a"])).then_some(())
+    })
+    .await;
+    drop(events);
+    eventually("the place is free", async || (listening(&world).await == 0).then_some(())).await;
+    eventually("the upstream is not asked for the resource any more", async || {
+        let wants = world.up.ears().wants();
+        (wants.len() == 1 && wants[0].get("resourceSubscriptions").is_none()).then_some(())
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn credentials_that_expire_end_it() {
+    let soon = time::OffsetDateTime::now_utc() + time::Duration::seconds(2);
+    let world = World::start_with(crate::fake::library(), |config| {
+        crate::library::shelves(config);
+        config.expires_at = Some(soon);
+    })
+    .await;
+    let mut events = listen(&world, "1", json!({"toolsListChanged": true})).await;
+    next(&mut events).await;
+    let last = next(&mut events).await;
+    assert_eq!(last["result"]["resultType"], "complete", "{last}");
+    assert!(time::OffsetDateTime::now_utc() >= soon, "not before the time");
+    assert_eq!(within(events.next()).await, None);
+    let again = world.send(&Call::method("tools/list")).await;
+    assert_eq!(again.status, 401, "{}", again.text());
+}
+
+#[tokio::test]
+async fn credentials_that_are_taken_away_end_it() {
+    let world = library().await;
+    let mut events = listen(&world, "1", json!({"toolsListChanged": true})).await;
+    next(&mut events).await;
+    world.configure(|config| {
+        crate::library::shelves(config);
+        config.expires_at = Some(time::OffsetDateTime::now_utc() - time::Duration::seconds(1));
+    });
+    assert_eq!(world.reload_as("approver").await.status, 200);
+    let last = next(&mut events).await;
+    assert_eq!(last["result"]["resultType"], "complete", "{last}");
+}
