@@ -142,8 +142,10 @@ impl Catalog {
                 };
                 let tool = match Tool::build(&source, &prefix, pin, entry) {
                     Ok(tool) => tool,
-                    Err(fault @ ToolFault::Name { .. }) => {
-                        held_back.push(HeldBack { tool: key, why: chain(&fault) });
+                    Err(fault @ (ToolFault::Name { .. } | ToolFault::Header { .. })) => {
+                        let why = chain(&fault);
+                        tracing::warn!(tool = key, why, "a tool is held back");
+                        held_back.push(HeldBack { tool: key, why });
                         continue;
                     }
                     Err(fault) if !strict => {

@@ -1,12 +1,14 @@
 //! Live contracts against the lock.
 
+use std::collections::BTreeSet;
 use std::time::Duration;
 
 use aldgate_authority::Authority;
+use aldgate_contract::Lock;
 use aldgate_gateway::settings::Pins;
 use aldgate_gateway::{Gateway, StartFault};
 use aldgate_testkit::{Behaviour, Call};
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use crate::fake;
 use crate::world::{World, code, eventually, http, rpc, settings_of, text};
@@ -224,6 +226,50 @@ async fn locks_and_registry_must_fit_together() {
     .await;
     let Err(StartFault::Catalog(fault)) = missing else { panic!("{missing:?}") };
     assert!(fault.to_string().contains("`up/absent`, which no lock holds"), "{fault}");
+}
+
+#[tokio::test]
+async fn a_tool_whose_header_annotations_are_invalid_is_held_back_and_the_others_are_served() {
+    let annotated = fake::LOOK
+        .replace(r#""text":{"type":"string"}"#, r#""text":{"type":"number","x-mcp-header":"Text"}"#);
+    assert_ne!(annotated, fake::LOOK);
+    let mut world = World::plain().await;
+    let definitions = with_look(&annotated);
+    world.up.lists(&definitions.iter().map(String::as_str).collect::<Vec<_>>()).unwrap();
+    let identity = fake::lock("up").upstream;
+    let pinned = fake::TOOLS.map(|(name, text)| (name, if name == "look" { &*annotated } else { text }));
+    let lock = Lock::pin(identity, pinned, "2026-11-30T00:00:00Z").unwrap();
+    world.restart(|config| config.up().pins = Pins::Locked(lock)).await;
+    assert_eq!(listed(&world).await, ["measure", "note", "order", "region", "reorder", "ship"]);
+    assert_eq!(code(&world.call("look", r#"{"text":1}"#).await), "AG-TOOL-UNKNOWN");
+    assert_eq!(text(&world.call("note", LOOK).await), "done", "the others go on");
+    let status = world.look("/v1/status").await;
+    let held = status["held_back"].as_array().unwrap().iter().find(|held| held["tool"] == "up/look").unwrap();
+    let why = held["why"].as_str().unwrap();
+    assert!(why.contains("`x-mcp-header`") && why.contains("`/properties/text`"), "{why}");
+}
+
+#[tokio::test]
+async fn a_server_that_refuses_the_version_it_supports_is_asked_once_more_under_a_new_id() {
+    let mut world = World::plain().await;
+    world.stop().await;
+    let error = |supported: &str| {
+        let data = json!({"supported": [supported], "requested": "2026-07-28"});
+        let error = json!({"code": -32022, "message": "unsupported", "data": data});
+        Behaviour::Json { status: 400, body: format!(r#"{{"jsonrpc":"2.0","id":%ID%,"error":{error}}}"#) }
+    };
+    let id = |body: &str| serde_json::from_str::<Value>(body).unwrap()["id"].to_string();
+    for (supported, asked) in [("2025-11-25", 1), ("2026-07-28", 2)] {
+        world.up.lists_by(Some(error(supported)));
+        let before = world.up.seen().len();
+        let mut config = world.config();
+        config.up().pins = Pins::FirstUse;
+        let parts = crate::world::parts(config, tempfile::tempdir().unwrap().path()).await;
+        assert!(matches!(Gateway::start(parts).await, Err(StartFault::FirstUse { .. })), "{supported}");
+        let seen = world.up.seen().split_off(before);
+        let ids: BTreeSet<String> = seen.iter().map(|seen| id(&seen.body)).collect();
+        assert_eq!((seen.len(), ids.len()), (asked, asked), "{supported}");
+    }
 }
 
 #[tokio::test]
