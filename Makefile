@@ -80,10 +80,11 @@ bench: ## CPU time and latency of one read, direct and through the gateway (rele
 	@scripts/bench.py --binary $(TARGET)/release/aldgate
 
 .PHONY: conformance
-conformance: binary ## The official conformance suite, straight at testkit's everything-server and through the gateway
-	@scripts/step.sh "the everything-server" cargo build -p aldgate-testkit --example everything
+conformance: binary ## The official conformance suite: testkit's everything-server, alone and behind the gateway; the gateway as client
+	@scripts/step.sh "testkit's programs" cargo build -p aldgate-testkit --examples
 	@scripts/conformance/run.py --binaries $(TARGET)/debug --direct
 	@scripts/conformance/run.py --binaries $(TARGET)/debug
+	@scripts/conformance/run.py --binaries $(TARGET)/debug --client
 
 .PHONY: fmt
 fmt: ## Format the Rust code
