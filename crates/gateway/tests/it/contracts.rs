@@ -290,6 +290,21 @@ async fn names_are_the_hosts_and_the_upstream_gets_its_own() {
 }
 
 #[tokio::test]
+async fn a_name_that_models_do_not_take_is_held_back() {
+    for prefix in ["shop.", "sh op", &"x".repeat(64)] {
+        let world = World::start(|config| {
+            config.up().prefix = prefix.to_owned();
+            config.entry("note").expose_as = Some("note".to_owned());
+        })
+        .await;
+        assert_eq!(listed(&world).await, ["note"], "{prefix}");
+        let status = world.look("/v1/status").await;
+        let held = status["held_back"].as_array().unwrap();
+        assert!(held.iter().any(|held| held["tool"] == "up/look"), "{prefix}: {status}");
+    }
+}
+
+#[tokio::test]
 async fn what_is_served_on_first_use_is_pinned_for_the_run() {
     let mut world = World::plain().await;
     world.restart(|config| config.up().pins = Pins::FirstUse).await;
