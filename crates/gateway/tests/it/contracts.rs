@@ -1,6 +1,7 @@
 //! Live contracts against the lock.
 
 use std::collections::BTreeSet;
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use aldgate_authority::Authority;
@@ -228,6 +229,21 @@ async fn locks_and_registry_must_fit_together() {
     assert!(fault.to_string().contains("`up/absent`, which no lock holds"), "{fault}");
 }
 
+/// What this thread logs.
+#[derive(Clone, Default)]
+struct Log(Arc<Mutex<Vec<u8>>>);
+
+impl std::io::Write for Log {
+    fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
+        self.0.lock().unwrap().extend_from_slice(bytes);
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> std::io::Result<()> {
+        Ok(())
+    }
+}
+
 #[tokio::test]
 async fn a_tool_whose_header_annotations_are_invalid_is_held_back_and_the_others_are_served() {
     let annotated = fake::LOOK
@@ -239,7 +255,15 @@ async fn a_tool_whose_header_annotations_are_invalid_is_held_back_and_the_others
     let identity = fake::lock("up").upstream;
     let pinned = fake::TOOLS.map(|(name, text)| (name, if name == "look" { &*annotated } else { text }));
     let lock = Lock::pin(identity, pinned, "2026-11-30T00:00:00Z").unwrap();
+    let log = Log::default();
+    let writer = log.clone();
+    let subscriber = tracing_subscriber::fmt().with_ansi(false).with_writer(move || writer.clone()).finish();
+    let listening = tracing::subscriber::set_default(subscriber);
     world.restart(|config| config.up().pins = Pins::Locked(lock)).await;
+    drop(listening);
+    let log = String::from_utf8(log.0.lock().unwrap().clone()).unwrap();
+    let warned = log.lines().find(|line| line.contains("WARN") && line.contains("up/look"));
+    assert!(warned.is_some_and(|line| line.contains("`x-mcp-header`")), "{log}");
     assert_eq!(listed(&world).await, ["measure", "note", "order", "region", "reorder", "ship"]);
     assert_eq!(code(&world.call("look", r#"{"text":1}"#).await), "AG-TOOL-UNKNOWN");
     assert_eq!(text(&world.call("note", LOOK).await), "done", "the others go on");
