@@ -38,6 +38,7 @@ check-documents:
 	@scripts/step.sh "error codes and docs/errors.md" scripts/check_errors.py
 	@scripts/step.sh "links between documents" scripts/check_links.py
 	@scripts/step.sh "no paths of one machine" scripts/check_paths.py
+	@scripts/step.sh "the rules of the checklist" scripts/checklist.py --self-test
 
 .PHONY: check-lints
 check-lints:
@@ -85,6 +86,10 @@ conformance: binary ## The official conformance suite: testkit's everything-serv
 	@scripts/conformance/run.py --binaries $(TARGET)/debug --direct
 	@scripts/conformance/run.py --binaries $(TARGET)/debug
 	@scripts/conformance/run.py --binaries $(TARGET)/debug --client
+
+.PHONY: checklist
+checklist: ## Each requirement of the protocol and the tests that show it: docs/conformance.md against the tests
+	@scripts/checklist.py
 
 .PHONY: fmt
 fmt: ## Format the Rust code
