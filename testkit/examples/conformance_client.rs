@@ -1,5 +1,5 @@
 //! What the conformance suite starts for each of its client scenarios: a gateway in front of the scenario's server, and
-//! a plain client that calls whatever tools the gateway lists. The suite puts the server's URL last:
+//! a plain client that calls whatever tools the gateway lists, and reads what else it offers. The suite puts the server's URL last:
 //! `conformance_client target/debug/aldgate http://localhost:8123/mcp`
 //!
 //! What the scenario looks for happens on the way from the gateway to its server.
@@ -10,7 +10,7 @@ use std::process::Stdio;
 use std::time::Duration;
 
 use aldgate_testkit::{Call, Client, Reply};
-use aldgate_wire::header::{make_params, param_headers};
+use aldgate_wire::header::{encode_value, make_params, param_headers};
 use rustix::process::{Pid, Signal, kill_process};
 use serde::Deserialize;
 use serde_json::value::RawValue;
@@ -51,6 +51,7 @@ async fn main() -> Fallible<()> {
 /// Waits for the gateway and then does what a client does.
 async fn drive(gateway: &mut Child) -> Fallible<()> {
     let client = client_of(gateway).await?;
+    read_what_is_offered(&client).await?;
     let tools = listed(&client).await?;
     let mut open = Vec::new();
     for call in calls(&tools)? {
@@ -121,6 +122,31 @@ async fn listed(client: &Client) -> Fallible<Vec<Tool>> {
     }
     let list: List = serde_json::from_value(client.send(&Call::method("tools/list")).await?.result()?)?;
     Ok(list.tools)
+}
+
+/// Reads each resource and gets each prompt that is listed, where the gateway has such things at all.
+async fn read_what_is_offered(client: &Client) -> Fallible<()> {
+    let discovered = client.send(&Call::method("server/discover")).await?.result()?;
+    for (kind, key, get) in [("resources", "uri", "resources/read"), ("prompts", "name", "prompts/get")] {
+        if discovered.pointer(&format!("/capabilities/{kind}")).is_none() {
+            continue;
+        }
+        let list = client.send(&Call::method(&format!("{kind}/list"))).await?.result()?;
+        for element in list.get(kind).and_then(Value::as_array).into_iter().flatten() {
+            let target = element.get(key).and_then(Value::as_str).ok_or("an element has no key")?;
+            let reply = client.send(&of_target(get, key, target)).await?;
+            println!("{get} {target}: {}", reply.text());
+        }
+    }
+    Ok(())
+}
+
+/// A request about one resource or prompt.
+fn of_target(method: &str, key: &str, target: &str) -> Call {
+    let call = Call::method(method);
+    let member = format!(r#""params":{{"{key}":{},"#, Value::from(target));
+    let body = call.text().replacen(r#""params":{"#, &member, 1);
+    call.body(body).header("mcp-name", &encode_value(target))
 }
 
 /// The calls that the scenario asks for; where it asks for none, one of each tool.
