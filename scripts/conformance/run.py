@@ -201,7 +201,9 @@ def run(node: str, folder: Path, *arguments: str) -> str:
     """What the suite prints. Whatever it started ends with it."""
     command = [node, SUITE, *arguments, "--requirements", REVISION, "-o", folder / "results"]
     pipes = {"stdin": subprocess.DEVNULL, "stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
-    with subprocess.Popen(command, cwd=folder, text=True, start_new_session=True, **pipes) as suite:
+    # What a gateway that is ended early leaves behind goes with the folder.
+    own = os.environ | {"TMPDIR": str(folder)}
+    with subprocess.Popen(command, cwd=folder, env=own, text=True, start_new_session=True, **pipes) as suite:
         try:
             said, errors = suite.communicate(timeout=600)
         finally:
