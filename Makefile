@@ -38,6 +38,7 @@ check-documents:
 	@scripts/step.sh "error codes and docs/errors.md" scripts/check_errors.py
 	@scripts/step.sh "links between documents" scripts/check_links.py
 	@scripts/step.sh "no paths of one machine" scripts/check_paths.py
+	@scripts/step.sh "the rules of the checklist" scripts/checklist.py --self-test
 
 .PHONY: check-lints
 check-lints:
@@ -80,10 +81,15 @@ bench: ## CPU time and latency of one read, direct and through the gateway (rele
 	@scripts/bench.py --binary $(TARGET)/release/aldgate
 
 .PHONY: conformance
-conformance: binary ## The official conformance suite, straight at testkit's everything-server and through the gateway
-	@scripts/step.sh "the everything-server" cargo build -p aldgate-testkit --example everything
+conformance: binary ## The official conformance suite: testkit's everything-server, alone and behind the gateway; the gateway as client
+	@scripts/step.sh "testkit's programs" cargo build -p aldgate-testkit --examples
 	@scripts/conformance/run.py --binaries $(TARGET)/debug --direct
 	@scripts/conformance/run.py --binaries $(TARGET)/debug
+	@scripts/conformance/run.py --binaries $(TARGET)/debug --client
+
+.PHONY: checklist
+checklist: ## Each requirement of the protocol and the tests that show it: docs/conformance.md against the tests
+	@scripts/checklist.py
 
 .PHONY: fmt
 fmt: ## Format the Rust code

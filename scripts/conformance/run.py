@@ -1,13 +1,17 @@
 #!/usr/bin/env python3
-"""Runs the server leg of the official MCP conformance suite through the gateway, or straight at the server behind it.
+"""Runs a leg of the official MCP conformance suite: the gateway as the server, the server behind it alone, or the gateway as
+the client.
 
-Behind the gateway stands testkit's everything-server. Its tools are in the registry as automatic, a policy permits
+In the server leg, behind the gateway stands testkit's everything-server. Its tools are in the registry as automatic, a policy permits
 everything, and its contracts are pinned. The suite cannot send a token, so a small relay in front of the gateway puts it
 into each request; it changes nothing else and passes bytes on as they come.
 
-A scenario passes if it examined something, and no check failed, warned or was skipped: the run without the gateway shows
-that every check can be made. What fails must be exactly what the file of expected failures names: a scenario that fails
-and is not named there is as wrong as one that is named and passes.
+In the client leg the suite starts testkit's `conformance_client` for each scenario, which starts `aldgate dev` in front of
+the scenario's server and calls what the gateway lists. The suite looks at what the gateway sends.
+
+A scenario passes if it examined something, and no check failed, warned or was skipped. What fails must be exactly what the
+file of expected failures names, and so must the checks that a client scenario skips: a scenario that fails and is not named
+there is as wrong as one that is named and passes.
 """
 
 import argparse
@@ -15,7 +19,9 @@ import asyncio
 import contextlib
 import hashlib
 import json
+import os
 import re
+import shlex
 import shutil
 import signal
 import subprocess
@@ -191,42 +197,90 @@ def configure(folder: Path, binary: Path, upstream: str, relay: Relay) -> None:
         raise SystemExit(f"the contracts could not be pinned:\n{pinned.stdout}{pinned.stderr}")
 
 
-def examine(node: str, url: str, folder: Path) -> dict[str, list[str]]:
+def govern(held: contextlib.ExitStack, folder: Path, binary: Path, upstream: str) -> str:
+    """Puts a gateway in front of a server; where the suite reaches it."""
+    relay = held.enter_context(Relay())
+    configure(folder, binary, upstream, relay)
+    gateway = held.enter_context(Running(folder, "gateway", [binary, "serve", "gateway"]))
+    host, port = gateway.line(r"agents: http://([^/\s]+:\d+)/").rsplit(":", 1)
+    relay.target = (host, int(port))
+    return f"http://127.0.0.1:{relay.port}/mcp"
+
+
+def run(node: str, folder: Path, *arguments: str) -> str:
+    """What the suite prints. Whatever it started ends with it."""
+    command = [node, SUITE, *arguments, "--requirements", REVISION, "-o", folder / "results"]
+    pipes = {"stdin": subprocess.DEVNULL, "stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
+    # What a gateway that is ended early leaves behind goes with the folder.
+    own = os.environ | {"TMPDIR": str(folder)}
+    with subprocess.Popen(command, cwd=folder, env=own, text=True, start_new_session=True, **pipes) as suite:
+        try:
+            said, errors = suite.communicate(timeout=600)
+        finally:
+            with contextlib.suppress(ProcessLookupError):
+                os.killpg(suite.pid, signal.SIGTERM)
+    if "\nTotal: " not in said:
+        raise SystemExit(f"the suite did not come to its end:\n{said}{errors}")
+    return said
+
+
+def examine_server(node: str, url: str, folder: Path) -> dict[str, list[str]]:
     """Each scenario of the server leg, with what is wrong in it."""
+    said = run(node, folder, "server", "--url", url)
+    scenarios = re.findall(r"^=== Running scenario: (\S+) ===$", said, re.MULTILINE)
+    return {name: wrong(checks(f"server-{name}", folder)) for name in scenarios}
+
+
+def examine_client(node: str, binaries: Path, folder: Path, excused: list[str]) -> dict[str, list[str]]:
+    """Each scenario of the client leg, with what is wrong in it; the checks that may be skipped, where they are not."""
+    command = shlex.join(str(binaries / name) for name in ("examples/conformance_client", "aldgate"))
+    # The suite starts all scenarios at once. The program ends itself before this time is over.
+    said = run(node, folder, "client", "--command", command, "--timeout", "75000")
+    found = {}
+    skipped = set()
+    for name in re.findall(r"^[✓✗] (\S+): \d+ passed", said, re.MULTILINE):
+        made = checks(name, folder)
+        passed_over = [check for check in made if check["status"] == "SKIPPED" and f"{name}:{check['name']}" in excused]
+        skipped.update(f"{name}:{check['name']}" for check in passed_over)
+        found[name] = wrong([check for check in made if check not in passed_over])
+    for name in excused:
+        if name not in skipped:
+            found.setdefault(name.partition(":")[0], []).append(f"`{name}` is not skipped; take it out of the list")
+    return found
+
+
+def checks(scenario: str, folder: Path) -> list[dict]:
+    """The checks of a scenario, as the suite wrote them down."""
     results = folder / "results"
-    command = [node, SUITE, "server", "--url", url, "--requirements", REVISION, "-o", results]
-    done = subprocess.run(command, cwd=folder, capture_output=True, text=True, timeout=600)
-    scenarios = re.findall(r"^=== Running scenario: (\S+) ===$", done.stdout, re.MULTILINE)
-    if not scenarios or "\nTotal: " not in done.stdout:
-        raise SystemExit(f"the suite did not come to its end:\n{done.stdout}{done.stderr}")
-    return {name: wrong(name, results) for name in scenarios}
+    name = re.compile(rf"{re.escape(scenario)}-\d{{4}}-")
+    files = [file for file in results.rglob("checks.json") if name.match(str(file.parent.relative_to(results)))]
+    return [check for file in files for check in json.loads(file.read_text())]
 
 
-def wrong(scenario: str, results: Path) -> list[str]:
-    """The checks of a scenario that did not succeed; what is wrong where none of its checks says anything."""
-    name = re.compile(rf"server-{re.escape(scenario)}-\d{{4}}-")
-    files = [file for file in results.glob("*/checks.json") if name.match(file.parent.name)]
-    checks = [check for file in files for check in json.loads(file.read_text())]
-    bad = [check for check in checks if check["status"] in ("FAILURE", "WARNING", "SKIPPED")]
-    if not bad and not any(check["status"] == "SUCCESS" for check in checks):
+def wrong(made: list[dict]) -> list[str]:
+    """The checks that did not succeed; what is wrong where none of them says anything."""
+    bad = [check for check in made if check["status"] in ("FAILURE", "WARNING", "SKIPPED")]
+    if not bad and not any(check["status"] == "SUCCESS" for check in made):
         return ["nothing was examined"]
     return [f"{check['id']} ({check['status'].lower()}): {reason(check)}" for check in bad]
 
 
 def reason(check: dict) -> str:
-    return check.get("errorMessage") or (check.get("details") or {}).get("note") or "no reason given"
+    return check.get("errorMessage") or (check.get("details") or {}).get("note") or check["description"]
 
 
-def expected(file: Path) -> list[str]:
-    """The scenarios that the file names under `server`."""
-    section = re.search(r"^server:[ \t]*\n((?:[ \t]+.*\n|[ \t]*#.*\n|\n)*)", file.read_text(), re.MULTILINE)
+def named(file: Path, name: str) -> list[str]:
+    """The entries of a list of the file of expected failures."""
+    section = re.search(rf"^{name}:[ \t]*\n((?:[ \t]+.*\n|[ \t]*#.*\n|\n)*)", file.read_text(), re.MULTILINE)
     if not section:
-        raise SystemExit(f"`{file}` has no list `server:`")
+        raise SystemExit(f"`{file}` has no list `{name}:`")
     return re.findall(r"^[ \t]+-[ \t]+(\S+)", section[1], re.MULTILINE)
 
 
 def judge(found: dict[str, list[str]], known: list[str], file: Path) -> int:
     """Prints what came out; the exit code."""
+    if not found:
+        raise SystemExit("the suite ran no scenario")
     failing = {name: reasons for name, reasons in found.items() if reasons}
     for name, reasons in failing.items():
         print(f"{'expected' if name in known else 'FAILED'}: {name}")
@@ -243,8 +297,10 @@ def judge(found: dict[str, list[str]], known: list[str], file: Path) -> int:
 
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--binaries", type=Path, required=True, help="where `aldgate` and `examples/everything` are")
-    parser.add_argument("--direct", action="store_true", help="without the gateway")
+    parser.add_argument("--binaries", type=Path, required=True, help="where `aldgate` and testkit's `examples` are")
+    leg = parser.add_mutually_exclusive_group()
+    leg.add_argument("--direct", action="store_true", help="the server leg without the gateway")
+    leg.add_argument("--client", action="store_true", help="the client leg, with the gateway as the client")
     parser.add_argument("--keep", type=Path, help="a new folder for logs and results, which stay there")
     arguments = parser.parse_args()
     binaries = arguments.binaries.resolve()
@@ -257,20 +313,19 @@ def main() -> int:
             folder.mkdir(parents=True)
         else:
             folder = Path(held.enter_context(tempfile.TemporaryDirectory()))
-        server = held.enter_context(Running(folder, "server", [binaries / "examples" / "everything", "127.0.0.1:0"]))
-        url = server.line(r"(http://\S+/mcp)")
         file = HERE / ("expected-failures.direct.yml" if arguments.direct else "expected-failures.yml")
-        if not arguments.direct:
-            relay = held.enter_context(Relay())
-            configure(folder, binaries / "aldgate", url, relay)
-            gateway = held.enter_context(Running(folder, "gateway", [binaries / "aldgate", "serve", "gateway"]))
-            host, port = gateway.line(r"agents: http://([^/\s]+:\d+)/").rsplit(":", 1)
-            relay.target = (host, int(port))
-            url = f"http://127.0.0.1:{relay.port}/mcp"
-        found = examine(node, url, folder)
+        if arguments.client:
+            found = examine_client(node, binaries, folder, named(file, "skipped"))
+        else:
+            server = [binaries / "examples" / "everything", "127.0.0.1:0"]
+            url = held.enter_context(Running(folder, "server", server)).line(r"(http://\S+/mcp)")
+            if not arguments.direct:
+                url = govern(held, folder, binaries / "aldgate", url)
+            found = examine_server(node, url, folder)
     way = "straight at the server" if arguments.direct else "through the gateway"
-    print(f"the server leg of the conformance suite, {way}:")
-    return judge(found, expected(file), file)
+    title = "the client leg, with the gateway as the client" if arguments.client else f"the server leg, {way}"
+    print(f"the conformance suite, {title}:")
+    return judge(found, named(file, "client" if arguments.client else "server"), file)
 
 
 if __name__ == "__main__":

@@ -244,14 +244,16 @@ impl Upstream {
 
     fn capabilities(&self) -> Value {
         let lists = &self.state().lists;
-        let mut can = json!({"tools": {"listChanged": !lists.is_empty()}});
+        let mut can = serde_json::Map::new();
+        let mut put = |what: &str, how: Value| can.insert(what.to_owned(), how);
+        put("tools", json!({"listChanged": !lists.is_empty()}));
         if lists.keys().any(|list| list.starts_with("resources/")) {
-            can["resources"] = json!({"listChanged": true, "subscribe": true});
+            put("resources", json!({"listChanged": true, "subscribe": true}));
         }
         if lists.contains_key("prompts/list") {
-            can["prompts"] = json!({"listChanged": true});
+            put("prompts", json!({"listChanged": true}));
         }
-        can
+        can.into()
     }
 
     fn further_list(&self, method: &str) -> Option<String> {

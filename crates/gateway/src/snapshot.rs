@@ -100,12 +100,11 @@ async fn source(
     let name = one.name;
     let upstream = Upstream::new(&name, one.transport, one.bearer.as_deref())
         .map_err(|source| StartFault::Upstream { name: name.clone(), source })?;
+    let mut known = before.iter().flat_map(|before| &before.catalog.sources);
+    let earlier = known.find(|source| source.upstream.identity() == upstream.identity());
+    let earlier = earlier.map(|source| source.standing.load_full());
     let (lock, standing) = match one.pins {
-        Pins::Locked(lock) => {
-            let mut known = before.iter().flat_map(|before| &before.catalog.sources);
-            let same = known.find(|source| source.upstream.identity() == upstream.identity());
-            (lock, same.map(|source| source.standing.load().carried()).unwrap_or_default())
-        }
+        Pins::Locked(lock) => (lock, earlier.as_ref().map(|standing| standing.carried()).unwrap_or_default()),
         Pins::FirstUse => {
             let live = live_list(&upstream, &settings.bounds)
                 .await
@@ -124,7 +123,7 @@ async fn source(
             (lock, standing)
         }
     };
-    Ok(Source::new(
+    let mut source = Source::new(
         upstream,
         Asking { kinds: one.may_ask, origins: one.ask_origins },
         lock,
@@ -132,5 +131,7 @@ async fn source(
         one.verify_every,
         settings.bounds.in_flight_per_upstream,
         listeners.clone(),
-    ))
+    );
+    source.succeeds = earlier.is_some();
+    Ok(source)
 }

@@ -18,7 +18,10 @@ mod watch;
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
+use aldgate_wire::code;
 use aldgate_wire::outbound::OutboundCall;
+use aldgate_wire::response::Answer;
+use serde::Deserialize;
 use serde_json::value::RawValue;
 
 use crate::catalog::HostFetch;
@@ -80,8 +83,17 @@ impl Upstream {
         self.next_id.fetch_add(1, Ordering::Relaxed)
     }
 
-    /// Makes a request on the gateway's own behalf.
+    /// Makes a request on the gateway's own behalf. One that is refused for its version, by a server that says in the
+    /// same breath that it speaks it, is made once more (basic/versioning).
     pub(crate) async fn fetch(&self, fetch: HostFetch, bounds: &Bounds) -> Result<Fetched, ExchangeFault> {
+        let mut answer = self.ask(&fetch, bounds).await?;
+        if refuses_its_own_version(&answer) {
+            answer = self.ask(&fetch, bounds).await?;
+        }
+        Ok(Fetched::new(answer))
+    }
+
+    async fn ask(&self, fetch: &HostFetch, bounds: &Bounds) -> Result<Answer, ExchangeFault> {
         let id = self.new_id();
         let (capabilities, client_info) = (raw("{}")?, client_info()?);
         let call = OutboundCall {
@@ -103,9 +115,22 @@ impl Upstream {
         };
         let mut patience = Patience::new(bounds.call_timeout, bounds.longest_call);
         let (body, headers, most) = (call.body(), call.headers(&[]), bounds.response_bytes);
-        let answer = self.wire.exchange(body, headers, id, most, &mut patience, None).await?;
-        Ok(Fetched::new(answer))
+        self.wire.exchange(body, headers, id, most, &mut patience, None).await
     }
+}
+
+/// Whether a server refuses the version that it was asked in and names it among those that it supports. That is a reason
+/// to ask again, which a call never has: who calls decides about that.
+fn refuses_its_own_version(answer: &Answer) -> bool {
+    #[derive(Deserialize)]
+    struct Data {
+        supported: Vec<String>,
+    }
+    let Answer::Error { code: code::UNSUPPORTED_PROTOCOL_VERSION, data: Some(data), .. } = answer else {
+        return false;
+    };
+    let supported = serde_json::from_str::<Data>(data.get()).map(|data| data.supported).unwrap_or_default();
+    supported.iter().any(|version| VERSIONS.first().is_some_and(|asked| asked == version))
 }
 
 fn raw(text: &str) -> Result<Box<RawValue>, ExchangeFault> {

@@ -84,7 +84,7 @@ impl Build<'_> {
                 };
                 let made = match make(source, prefix, pin, entry) {
                     Ok(made) => made,
-                    Err(fault @ ToolFault::Name { .. }) => {
+                    Err(fault @ (ToolFault::Name { .. } | ToolFault::Header { .. })) => {
                         self.hold_back(kind, &key, chain(&fault));
                         continue;
                     }

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use aldgate_authority::{Entry, Hints, Kind};
 use aldgate_contract::Pin;
-use aldgate_wire::header::{ParamHeader, param_headers};
+use aldgate_wire::header::{AnnotationFault, ParamHeader, param_headers};
 use aldgate_wire::tool::view;
 use serde_json::Value;
 use serde_json::value::RawValue;
@@ -48,6 +48,14 @@ pub enum ToolFault {
         /// Why not.
         why: String,
     },
+    /// An argument that is to be mirrored in a header, and cannot be: a client must leave out such a tool.
+    #[error("an `x-mcp-header` annotation of `{tool}` is not valid")]
+    Header {
+        /// `upstream/tool`
+        tool: String,
+        /// Why not.
+        source: AnnotationFault,
+    },
     /// A schema that cannot be held to.
     #[error("the {side} schema of `{tool}` cannot be used")]
     Schema {
@@ -81,7 +89,8 @@ impl Tool {
         let output = view.output_schema.as_deref().map(|raw| compile("output", raw)).transpose()?;
         let input_schema: Value =
             serde_json::from_str(view.input_schema.get()).map_err(|fault| unreadable(fault.to_string()))?;
-        let params = param_headers(&input_schema).map_err(|fault| unreadable(fault.to_string()))?;
+        let params =
+            param_headers(&input_schema).map_err(|source| ToolFault::Header { tool: key.clone(), source })?;
         let listing = listing(Some(&visible), pin, entry).map_err(|fault| unreadable(fault.to_string()))?;
         let offer = Offer {
             kind: Kind::Tool,

@@ -56,7 +56,7 @@ impl Listener {
 /// All subscriptions.
 #[derive(Debug, Default)]
 pub(crate) struct Listeners {
-    all: Mutex<HashMap<u64, (Arc<Listener>, Arc<str>)>>,
+    all: Mutex<HashMap<u64, Arc<Listener>>>,
     each: Mutex<HashMap<Arc<str>, usize>>,
     next: AtomicU64,
 }
@@ -89,7 +89,7 @@ impl Listeners {
         *count += 1;
         let number = self.next.fetch_add(1, Ordering::Relaxed);
         let listener = Arc::new(Listener::default());
-        all.insert(number, (listener.clone(), principal.clone()));
+        all.insert(number, listener.clone());
         Ok(Seat { listeners: self.clone(), number, principal, listener })
     }
 
@@ -116,7 +116,7 @@ impl Listeners {
     }
 
     fn mark_all(&self, mark: impl Fn(&mut Pending)) {
-        locked(&self.all).values().for_each(|(listener, _)| listener.mark(&mark));
+        locked(&self.all).values().for_each(|listener| listener.mark(&mark));
     }
 }
 

@@ -74,7 +74,9 @@ pub(crate) async fn keep_listening(source: Arc<Source>) {
             Ok(hearing) => {
                 settle(&source, generation, hearing.uris.clone());
                 // Changes may have happened while nobody listened.
-                source.watch.all_updated();
+                if !first || source.succeeds {
+                    source.watch.all_updated();
+                }
                 if !first {
                     source.recheck.notify_one();
                 }

@@ -1,12 +1,15 @@
 //! Live contracts against the lock.
 
+use std::collections::BTreeSet;
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use aldgate_authority::Authority;
+use aldgate_contract::Lock;
 use aldgate_gateway::settings::Pins;
 use aldgate_gateway::{Gateway, StartFault};
 use aldgate_testkit::{Behaviour, Call};
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use crate::fake;
 use crate::world::{World, code, eventually, http, rpc, settings_of, text};
@@ -226,6 +229,73 @@ async fn locks_and_registry_must_fit_together() {
     assert!(fault.to_string().contains("`up/absent`, which no lock holds"), "{fault}");
 }
 
+/// What this thread logs.
+#[derive(Clone, Default)]
+struct Log(Arc<Mutex<Vec<u8>>>);
+
+impl std::io::Write for Log {
+    fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
+        self.0.lock().unwrap().extend_from_slice(bytes);
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> std::io::Result<()> {
+        Ok(())
+    }
+}
+
+#[tokio::test]
+async fn a_tool_whose_header_annotations_are_invalid_is_held_back_and_the_others_are_served() {
+    let annotated = fake::LOOK
+        .replace(r#""text":{"type":"string"}"#, r#""text":{"type":"number","x-mcp-header":"Text"}"#);
+    assert_ne!(annotated, fake::LOOK);
+    let mut world = World::plain().await;
+    let definitions = with_look(&annotated);
+    world.up.lists(&definitions.iter().map(String::as_str).collect::<Vec<_>>()).unwrap();
+    let identity = fake::lock("up").upstream;
+    let pinned = fake::TOOLS.map(|(name, text)| (name, if name == "look" { &*annotated } else { text }));
+    let lock = Lock::pin(identity, pinned, "2026-11-30T00:00:00Z").unwrap();
+    let log = Log::default();
+    let writer = log.clone();
+    let subscriber = tracing_subscriber::fmt().with_ansi(false).with_writer(move || writer.clone()).finish();
+    let listening = tracing::subscriber::set_default(subscriber);
+    world.restart(|config| config.up().pins = Pins::Locked(lock)).await;
+    drop(listening);
+    let log = String::from_utf8(log.0.lock().unwrap().clone()).unwrap();
+    let warned = log.lines().find(|line| line.contains("WARN") && line.contains("up/look"));
+    assert!(warned.is_some_and(|line| line.contains("`x-mcp-header`")), "{log}");
+    assert_eq!(listed(&world).await, ["measure", "note", "order", "region", "reorder", "ship"]);
+    assert_eq!(code(&world.call("look", r#"{"text":1}"#).await), "AG-TOOL-UNKNOWN");
+    assert_eq!(text(&world.call("note", LOOK).await), "done", "the others go on");
+    let status = world.look("/v1/status").await;
+    let held = status["held_back"].as_array().unwrap().iter().find(|held| held["tool"] == "up/look").unwrap();
+    let why = held["why"].as_str().unwrap();
+    assert!(why.contains("`x-mcp-header`") && why.contains("`/properties/text`"), "{why}");
+}
+
+#[tokio::test]
+async fn a_server_that_refuses_the_version_it_supports_is_asked_once_more_under_a_new_id() {
+    let mut world = World::plain().await;
+    world.stop().await;
+    let error = |supported: &str| {
+        let data = json!({"supported": [supported], "requested": "2026-07-28"});
+        let error = json!({"code": -32022, "message": "unsupported", "data": data});
+        Behaviour::Json { status: 400, body: format!(r#"{{"jsonrpc":"2.0","id":%ID%,"error":{error}}}"#) }
+    };
+    let id = |body: &str| serde_json::from_str::<Value>(body).unwrap()["id"].to_string();
+    for (supported, asked) in [("2025-11-25", 1), ("2026-07-28", 2)] {
+        world.up.lists_by(Some(error(supported)));
+        let before = world.up.seen().len();
+        let mut config = world.config();
+        config.up().pins = Pins::FirstUse;
+        let parts = crate::world::parts(config, tempfile::tempdir().unwrap().path()).await;
+        assert!(matches!(Gateway::start(parts).await, Err(StartFault::FirstUse { .. })), "{supported}");
+        let seen = world.up.seen().split_off(before);
+        let ids: BTreeSet<String> = seen.iter().map(|seen| id(&seen.body)).collect();
+        assert_eq!((seen.len(), ids.len()), (asked, asked), "{supported}");
+    }
+}
+
 #[tokio::test]
 async fn names_are_the_hosts_and_the_upstream_gets_its_own() {
     let world = World::start(|config| {
@@ -241,6 +311,21 @@ async fn names_are_the_hosts_and_the_upstream_gets_its_own() {
     assert_eq!((world.up.calls("look").len(), world.up.calls("note").len()), (1, 1));
     assert_eq!(world.up.calls("look")[0].header("mcp-name"), "look");
     assert_eq!(world.rows().await[1]["tool"], "up/look", "evidence keys a tool by its upstream");
+}
+
+#[tokio::test]
+async fn a_name_that_models_do_not_take_is_held_back() {
+    for prefix in ["shop.", "sh op", &"x".repeat(64)] {
+        let world = World::start(|config| {
+            config.up().prefix = prefix.to_owned();
+            config.entry("note").expose_as = Some("note".to_owned());
+        })
+        .await;
+        assert_eq!(listed(&world).await, ["note"], "{prefix}");
+        let status = world.look("/v1/status").await;
+        let held = status["held_back"].as_array().unwrap();
+        assert!(held.iter().any(|held| held["tool"] == "up/look"), "{prefix}: {status}");
+    }
 }
 
 #[tokio::test]

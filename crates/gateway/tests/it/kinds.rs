@@ -52,10 +52,11 @@ async fn every_kind_of_input_is_relayed_where_both_sides_want_it() {
         let look = declaring_all(Call::tool("look", r#"{"text":"t"}"#));
         let asked = world.send(&look).await;
         let relayed = &asked.result().unwrap()["inputRequests"]["a"];
-        assert_eq!(relayed["method"], asks["a"]["method"]);
-        if let Some(message) = relayed["params"]["message"].as_str() {
-            assert_eq!(message, "[up] Sign in");
+        let mut expected = asks["a"].clone();
+        if let Some(message) = expected.pointer_mut("/params/message") {
+            *message = json!("[up] Sign in");
         }
+        assert_eq!(relayed, &expected, "whole, but for who asks");
         let declared = world.up.calls("look").last().unwrap().params["_meta"]
             ["io.modelcontextprotocol/clientCapabilities"]
             .clone();

@@ -2,6 +2,8 @@
 #![expect(clippy::unwrap_used, clippy::panic, clippy::indexing_slicing, reason = "tests fail by panicking")]
 
 mod approvals;
+mod as_client;
+mod as_server;
 mod contracts;
 mod evidence;
 mod failures;

@@ -76,6 +76,28 @@ async fn what_the_client_did_not_ask_for_is_not_sent() {
 }
 
 #[tokio::test]
+async fn no_other_notification_of_an_upstream_is_passed_on() {
+    let world = World::plain().await;
+    let notice =
+        |method: &str| json!({"jsonrpc": "2.0", "method": method, "params": {"requestId": 1, "uri": "a:b"}});
+    let others = [
+        "notifications/cancelled",
+        "notifications/tools/list_changed",
+        "notifications/resources/updated",
+        "notifications/subscriptions/acknowledged",
+        "notifications/vendor",
+    ];
+    let mut events = others.map(notice).to_vec();
+    events.push(logged("error"));
+    world.up.does("look", Behaviour::streamed(&events, &done()));
+    let call = with_meta("io.modelcontextprotocol/logLevel", json!("debug")).meta("progressToken", json!(1));
+    let messages = messages(&world.send(&call).await.text());
+    let [message, last] = messages.as_slice() else { panic!("{messages:?}") };
+    assert_eq!(message["method"], "notifications/message");
+    assert_eq!(last["result"]["content"][0]["text"], "done");
+}
+
+#[tokio::test]
 async fn log_messages_come_from_the_level_on_that_was_asked_for() {
     let world = World::plain().await;
     let notices = ["debug", "info", "warning", "emergency", "shout"].map(logged);

@@ -45,6 +45,20 @@ fn other_dialects_and_outward_references_are_refused() {
 }
 
 #[test]
+fn a_schema_that_its_dialect_does_not_allow_is_refused() {
+    for wrong in [
+        json!({"type": "objekt"}),
+        json!({"required": "a"}),
+        json!({"minimum": "1"}),
+        json!({"properties": []}),
+        json!({"pattern": "("}),
+        json!({"properties": {"a": {"additionalProperties": 1}}}),
+    ] {
+        assert!(compile(&wrong).is_err(), "{wrong}");
+    }
+}
+
+#[test]
 fn schemas_that_multiply_are_refused_before_they_are_compiled() {
     let chain = |length: usize| {
         let mut defs = serde_json::Map::new();
