@@ -18,6 +18,8 @@ pub enum Behaviour {
     },
     /// A stream of events, each with one such text as its data.
     Stream(Vec<String>),
+    /// A stream of events, each sent when its door opens, and a last one.
+    Slow(Vec<(Latch, String)>, String),
     /// Any HTTP response; `%ID%` in a body of text becomes the request's id.
     Http {
         /// HTTP status.

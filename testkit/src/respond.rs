@@ -2,11 +2,12 @@
 
 use axum::body::Body;
 use bytes::Bytes;
-use futures::stream;
+use futures::{StreamExt as _, stream};
 use http::header::{CONNECTION, CONTENT_TYPE};
 use http::{HeaderValue, Response};
 use serde_json::{Value, json};
 
+use crate::Latch;
 use crate::behaviour::{Behaviour, ID, response};
 
 /// The connection is to end without a word.
@@ -39,6 +40,7 @@ pub(crate) async fn respond(mut behaviour: Behaviour, asked: Asked<'_>) -> Resul
                     events.iter().map(|event| format!("event: message\ndata: {event}\n\n")).collect();
                 return Ok(made(200, &[("content-type", "text/event-stream")], filled(&text, asked.id)));
             }
+            Behaviour::Slow(events, last) => return Ok(slow(events, last, asked.id)),
             Behaviour::Http { status, headers, body } => {
                 let headers: Vec<_> = headers.iter().map(|(name, value)| (*name, value.as_str())).collect();
                 let body = match std::str::from_utf8(&body) {
@@ -80,6 +82,22 @@ fn broken() -> Response<Body> {
     let pieces = [Ok(half), Err(std::io::Error::other("broken off on purpose"))];
     let mut response = Response::new(Body::from_stream(stream::iter(pieces)));
     response.headers_mut().insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
+    response
+}
+
+/// Each event when its door opens.
+fn slow(events: Vec<(Latch, String)>, last: String, id: &str) -> Response<Body> {
+    let said = |text: &str| Bytes::from(format!("data: {}\n\n", text.replace(ID, id)));
+    let events = events.into_iter().map(|(door, text)| (Some(door), said(&text)));
+    let all: Vec<_> = events.chain([(None, said(&last))]).collect();
+    let stream = stream::iter(all).then(|(door, event)| async move {
+        if let Some(door) = door {
+            door.opened().await;
+        }
+        Ok::<_, std::io::Error>(event)
+    });
+    let mut response = Response::new(Body::from_stream(stream));
+    response.headers_mut().insert(CONTENT_TYPE, HeaderValue::from_static("text/event-stream"));
     response
 }
 

@@ -1,4 +1,4 @@
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, VecDeque};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use axum::Router;
@@ -33,6 +33,8 @@ struct State {
     server: String,
     tools: Vec<Box<RawValue>>,
     behaviours: BTreeMap<String, Behaviour>,
+    /// What a tool does first, once each.
+    turns: BTreeMap<String, VecDeque<Behaviour>>,
     listing: Option<Behaviour>,
     /// The elements of further lists, by method.
     lists: BTreeMap<&'static str, Vec<Box<RawValue>>>,
@@ -59,6 +61,7 @@ impl Upstream {
             server: server.to_owned(),
             tools: Vec::new(),
             behaviours: BTreeMap::new(),
+            turns: BTreeMap::new(),
             listing: None,
             lists: BTreeMap::new(),
             methods: BTreeMap::new(),
@@ -85,6 +88,11 @@ impl Upstream {
     /// From now on a tool does this.
     pub fn does(&self, name: &str, behaviour: Behaviour) {
         self.state().behaviours.insert(name.to_owned(), behaviour);
+    }
+
+    /// A tool does these in turn, once each, before it does again what it did.
+    pub fn does_first(&self, name: &str, behaviours: impl IntoIterator<Item = Behaviour>) {
+        self.state().turns.insert(name.to_owned(), behaviours.into_iter().collect());
     }
 
     /// From now on these definitions are listed; what the tools do stays.
@@ -217,8 +225,8 @@ impl Upstream {
         }
         let behaviour = match message.method.as_str() {
             "server/discover" | "tools/list" => self.state().listing.clone(),
-            "tools/call" => match self.state().behaviours.get(name.unwrap_or_default()) {
-                Some(behaviour) => Some(behaviour.clone()),
+            "tools/call" => match self.turn(name.unwrap_or_default()) {
+                Some(behaviour) => Some(behaviour),
                 None => return Ok(respond::error(200, -32602, "unknown tool", id)),
             },
             _ => return Ok(respond::error(404, -32601, "method not found", id)),
@@ -228,6 +236,12 @@ impl Upstream {
             None if message.method == "tools/list" => Ok(respond::result(&self.list(), id)),
             None => Ok(respond::result(&self.discovery(), id)),
         }
+    }
+
+    fn turn(&self, name: &str) -> Option<Behaviour> {
+        let mut state = self.state();
+        let first = state.turns.get_mut(name).and_then(VecDeque::pop_front);
+        first.or_else(|| state.behaviours.get(name).cloned())
     }
 
     fn discovery(&self) -> String {

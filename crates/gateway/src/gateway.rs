@@ -185,9 +185,9 @@ impl Gateway {
         let drain = bounds.longest();
         let (ending, ended) = tokio::sync::oneshot::channel();
         let listeners = self.gate.listeners.clone();
-        let (agents_most, admin_most) = (bounds.connections, ADMIN_CONNECTIONS);
+        let (agents_most, admin_most, head) = (bounds.connections, ADMIN_CONNECTIONS, bounds.header_bytes);
         let serve =
-            |listener, router, most| serving::serve(listener, router, most, closing.subscribe(), drain);
+            |listener, router, most| serving::serve(listener, router, most, head, closing.subscribe(), drain);
         let both = futures::future::join(
             serve(agents, self.router(), agents_most),
             serve(admin, self.admin_router(), admin_most),

@@ -57,9 +57,10 @@ pub(crate) async fn govern(gate: Arc<Gate>, request: Request<Body>) -> Response 
     // From the permit on, the call goes its way in a task of its own, whether or not the client stays.
     let gate = underway.gate.clone();
     let id = underway.trail.request_id.clone();
+    let alive = gate.settings.bounds.keep_alive;
     let (line, client) = Line::new();
     let call = tokio::spawn(finish(underway, ready, line));
-    match line::response(client, call).await {
+    match line::response(client, call, alive).await {
         Ok(response) => response,
         Err(()) => {
             gate.counters.count_panic();

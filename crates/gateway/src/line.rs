@@ -14,8 +14,8 @@ use crate::reply;
 
 /// Notifications that may wait for a slow client; then the upstream's stream waits too.
 const WAITING: usize = 16;
-/// How often a comment keeps an idle stream alive.
-const KEEP_ALIVE: Duration = Duration::from_secs(15);
+/// A comment that keeps an idle stream alive.
+pub(crate) const KEEP_ALIVE: &[u8] = b": keep-alive\n\n";
 
 /// The call's end of the line.
 pub struct Line {
@@ -43,16 +43,22 @@ impl Line {
     }
 }
 
-/// The response of a call: one JSON object, or a stream that begins with the first notification and ends with the
-/// response to the request (MCP 2026-07-28, basic/transports/streamable-http).
-pub(crate) async fn response(mut end: ClientEnd, mut call: JoinHandle<Response>) -> Result<Response, ()> {
+/// The response of a call: one JSON object, or a stream that begins with the first notification, or with a comment where
+/// nothing comes for as long as `alive`, and ends with the response to the request (MCP 2026-07-28,
+/// basic/transports/streamable-http).
+pub(crate) async fn response(
+    mut end: ClientEnd,
+    mut call: JoinHandle<Response>,
+    alive: Duration,
+) -> Result<Response, ()> {
     tokio::select! {
         biased;
         first = end.notices.recv() => match first {
-            Some(first) => Ok(streamed(first, end, call)),
+            Some(first) => Ok(streamed(event(&first), end, call, alive)),
             None => call.await.map_err(|_stopped| ()),
         },
         ended = &mut call => ended.map_err(|_stopped| ()),
+        () = tokio::time::sleep(alive) => Ok(streamed(Bytes::from_static(KEEP_ALIVE), end, call, alive)),
     }
 }
 
@@ -63,22 +69,18 @@ enum Stage {
     End,
 }
 
-fn streamed(first: Bytes, end: ClientEnd, call: JoinHandle<Response>) -> Response {
+fn streamed(first: Bytes, end: ClientEnd, call: JoinHandle<Response>, alive: Duration) -> Response {
     let state = (Stage::First(first), end, Some(call));
-    let frames = stream::unfold(state, |(stage, mut end, mut call)| async move {
+    let frames = stream::unfold(state, move |(stage, mut end, mut call)| async move {
         match stage {
-            Stage::First(first) => {
-                Some((Ok::<_, std::io::Error>(event(&first)), (Stage::Notices, end, call)))
-            }
-            Stage::Notices => match tokio::time::timeout(KEEP_ALIVE, end.notices.recv()).await {
+            Stage::First(first) => Some((Ok::<_, std::io::Error>(first), (Stage::Notices, end, call))),
+            Stage::Notices => match tokio::time::timeout(alive, end.notices.recv()).await {
                 Ok(Some(notice)) => Some((Ok(event(&notice)), (Stage::Notices, end, call))),
                 Ok(None) => {
                     let last = last_of(call.take()).await;
                     Some((last, (Stage::End, end, None)))
                 }
-                Err(_idle) => {
-                    Some((Ok(Bytes::from_static(b": keep-alive\n\n")), (Stage::Notices, end, call)))
-                }
+                Err(_idle) => Some((Ok(Bytes::from_static(KEEP_ALIVE)), (Stage::Notices, end, call))),
             },
             Stage::End => None,
         }

@@ -20,26 +20,26 @@ use tower::ServiceExt as _;
 const HEAD_WITHIN: Duration = Duration::from_secs(15);
 /// How long a peer may take nothing of what is sent to it. Nothing else ends a response that nobody reads.
 const TAKEN_WITHIN: Duration = Duration::from_secs(30);
-/// Bytes that are read ahead on a connection, and the most that a head may have.
-const READ_AHEAD: usize = 64 << 10;
 /// How long the listener rests when the system has no descriptors left.
 const REST: Duration = Duration::from_millis(100);
 
-/// Serves a router until `stopping` says so; then the requests under way have `drain` to end.
+/// Serves a router until `stopping` says so; then the requests under way have `drain` to end. So many connections are open at
+/// once, and the head of a request has `head` bytes at most, which are also what is read ahead on a connection.
 pub(crate) async fn serve(
     listener: TcpListener,
     router: Router,
     connections: usize,
+    head: usize,
     stopping: watch::Receiver<bool>,
     drain: Duration,
 ) {
-    serve_taken(listener, router, connections, stopping, drain, TAKEN_WITHIN).await;
+    serve_taken(listener, router, (connections, head), stopping, drain, TAKEN_WITHIN).await;
 }
 
 async fn serve_taken(
     listener: TcpListener,
     router: Router,
-    connections: usize,
+    (connections, head): (usize, usize),
     mut stopping: watch::Receiver<bool>,
     drain: Duration,
     taken: Duration,
@@ -47,7 +47,7 @@ async fn serve_taken(
     let places = Arc::new(Semaphore::new(connections));
     let graceful = GracefulShutdown::new();
     let mut server = http1::Builder::new();
-    server.timer(TokioTimer::new()).header_read_timeout(HEAD_WITHIN).max_buf_size(READ_AHEAD);
+    server.timer(TokioTimer::new()).header_read_timeout(HEAD_WITHIN).max_buf_size(head);
     let mut open = tokio::task::JoinSet::new();
     loop {
         let accepted = async {
@@ -120,7 +120,7 @@ mod tests {
         let router = Router::new().fallback(|| async { vec![b'x'; 64 << 20] });
         let (_stop, stopping) = watch::channel(false);
         let (drain, taken) = (Duration::from_secs(1), Duration::from_millis(500));
-        let serving = tokio::spawn(serve_taken(listener, router, 1, stopping, drain, taken));
+        let serving = tokio::spawn(serve_taken(listener, router, (1, 64 << 10), stopping, drain, taken));
         let ask = async || {
             let mut stream = TcpStream::connect(address).await.unwrap();
             stream.write_all(b"GET / HTTP/1.1\r\nHost: a\r\n\r\n").await.unwrap();

@@ -18,6 +18,8 @@ pub struct Doors {
 /// Bounds on what one request may take.
 #[derive(Clone, Debug)]
 pub struct Bounds {
+    /// Bytes of a request's head.
+    pub header_bytes: usize,
     /// Bytes of a request body.
     pub body_bytes: usize,
     /// Nesting of a request body.
@@ -38,6 +40,9 @@ pub struct Bounds {
     pub call_timeout: Duration,
     /// How long an upstream may take for one call, whatever progress it tells of.
     pub longest_call: Duration,
+    /// How often a comment keeps a stream alive on which nothing happens. A call without an answer after this time is
+    /// answered with a stream.
+    pub keep_alive: Duration,
     /// Rounds of input that an upstream may ask for in one call.
     pub rounds: u32,
     /// Elements of one list of an upstream.
@@ -65,6 +70,7 @@ impl Bounds {
 impl Default for Bounds {
     fn default() -> Self {
         Self {
+            header_bytes: 64 << 10,
             body_bytes: 1 << 20,
             depth: 64,
             response_bytes: 8 << 20,
@@ -75,6 +81,7 @@ impl Default for Bounds {
             requests_per_second: 0,
             call_timeout: Duration::from_secs(60),
             longest_call: Duration::from_secs(300),
+            keep_alive: Duration::from_secs(15),
             rounds: 16,
             list_items: 20_000,
             list_pages: 100,

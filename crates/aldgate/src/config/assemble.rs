@@ -137,6 +137,7 @@ fn settings(loaded: &Loaded) -> Result<Settings, AssembleFault> {
     Ok(Settings {
         doors: Doors { hosts: config.gateway.hosts.clone(), origins: config.gateway.origins.clone() },
         bounds: Bounds {
+            header_bytes: within("limits.header_bytes", limits.header_bytes, 8 << 10, 1 << 20)?,
             body_bytes: within("limits.body_bytes", limits.body_bytes, 1 << 10, 64 << 20)?,
             depth: within("limits.depth", limits.depth, 8, 100)?,
             response_bytes: within("limits.response_bytes", limits.response_bytes, 1 << 10, 256 << 20)?,
@@ -157,6 +158,7 @@ fn settings(loaded: &Loaded) -> Result<Settings, AssembleFault> {
             requests_per_second: limits.requests_per_second,
             call_timeout: lasting("limits.call_timeout", limits.call_timeout, SECOND, HOUR)?,
             longest_call: lasting("limits.longest_call", limits.longest_call, SECOND, DAY)?,
+            keep_alive: lasting("limits.keep_alive", limits.keep_alive, SECOND, HOUR)?,
             rounds: u32::try_from(within("limits.rounds", limits.rounds as usize, 0, 100)?).unwrap_or(100),
             list_items: within("limits.list_items", limits.list_items, 1, 1_000_000)?,
             list_pages: within("limits.list_pages", limits.list_pages, 1, 10_000)?,

@@ -104,6 +104,8 @@ impl Default for AdminSection {
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub(crate) struct LimitsSection {
+    /// Bytes of a request's head, 8192 or more.
+    pub(crate) header_bytes: usize,
     /// Bytes of a request body.
     pub(crate) body_bytes: usize,
     /// Nesting of a request body, 8 to 100.
@@ -125,6 +127,9 @@ pub(crate) struct LimitsSection {
     pub(crate) call_timeout: Span,
     /// How long an upstream may take for one call whatever progress it tells of, `1s` to `24h`.
     pub(crate) longest_call: Span,
+    /// How often a comment keeps a stream alive on which nothing happens, `1s` to `1h`. A call without an answer after this
+    /// time is answered with a stream.
+    pub(crate) keep_alive: Span,
     /// Rounds of input that an upstream may ask for in one call, 0 to 100.
     pub(crate) rounds: u32,
     /// Elements of one list of an upstream. An upstream that lists more is not compared, and nothing of it is served.
@@ -145,6 +150,7 @@ impl Default for LimitsSection {
     fn default() -> Self {
         let bounds = Bounds::default();
         Self {
+            header_bytes: bounds.header_bytes,
             body_bytes: bounds.body_bytes,
             depth: bounds.depth,
             response_bytes: bounds.response_bytes,
@@ -155,6 +161,7 @@ impl Default for LimitsSection {
             requests_per_second: bounds.requests_per_second,
             call_timeout: Span(bounds.call_timeout),
             longest_call: Span(bounds.longest_call),
+            keep_alive: Span(bounds.keep_alive),
             rounds: bounds.rounds,
             list_items: bounds.list_items,
             list_pages: bounds.list_pages,

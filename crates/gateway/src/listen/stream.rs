@@ -21,12 +21,9 @@ use super::{ListChange, Opened, Seat, Wanted};
 use crate::catalog::listed;
 use crate::gate::Gate;
 use crate::identify::Credentials;
-use crate::line::event;
+use crate::line::{KEEP_ALIVE, event};
 use crate::reply;
 
-/// How often a comment keeps an idle stream alive.
-const KEEP_ALIVE: Duration = Duration::from_secs(15);
-const COMMENT: &[u8] = b": keep-alive\n\n";
 /// The key under which every message of a subscription names it.
 const SUBSCRIPTION: &str = "io.modelcontextprotocol/subscriptionId";
 
@@ -87,14 +84,14 @@ impl Subscription {
                 return None;
             }
             // Registered before the look, so that a mark in between is not missed.
-            let wake = Instant::now() + KEEP_ALIVE.min(self.left());
+            let wake = Instant::now() + self.gate.settings.bounds.keep_alive.min(self.left());
             let listener = self.seat.listener.clone();
             if tokio::time::timeout_at(wake, listener.wake.notified()).await.is_ok() {
                 Box::pin(self.look()).await;
             } else if self.left().is_zero() {
                 self.end();
             } else {
-                return Some(Bytes::from_static(COMMENT));
+                return Some(Bytes::from_static(KEEP_ALIVE));
             }
         }
     }

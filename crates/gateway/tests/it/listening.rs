@@ -29,11 +29,11 @@ async fn listen(world: &World, id: &str, filter: Value) -> Events {
 
 /// The next message, which must come.
 async fn next(events: &mut Events) -> Value {
-    within(events.next()).await.expect("a message before the end of the stream")
+    within(events.next()).await.unwrap()
 }
 
 async fn within<T>(work: impl Future<Output = T>) -> T {
-    tokio::time::timeout(Duration::from_secs(30), work).await.expect("it comes within 30 s")
+    tokio::time::timeout(Duration::from_secs(30), work).await.unwrap()
 }
 
 /// The method and the URI of a notification.
