@@ -19,8 +19,10 @@ run: ## Build and run the demonstration; ARGS="--once --approve" works through i
 	@cargo run -p aldgate -- demo $(ARGS)
 
 .PHONY: test
-test: test-setup ## Set up what the tests need, and run them all
+test: test-setup ## Set up what the tests need, and run them all: Rust, real clients, the official conformance suite, the checklist
 	@cargo test --workspace
+	@$(MAKE) --no-print-directory conformance
+	@scripts/step.sh "the requirements of the protocol and their tests" scripts/checklist.py
 
 .PHONY: test-setup
 test-setup:
@@ -76,9 +78,10 @@ eval: ## Search quality of the field-service system on its labelled questions
 	@cargo test -p aldgate-field-service --test it eval:: -- --nocapture
 
 .PHONY: bench
-bench: ## CPU time and latency of one read, direct and through the gateway (release build)
+bench: ## CPU time and latency of one read and of long lists, memory of idle subscriptions (release build)
 	@cargo build --release -p aldgate
 	@scripts/bench.py --binary $(TARGET)/release/aldgate
+	@scripts/bench_listens.py --binary $(TARGET)/release/aldgate
 
 .PHONY: conformance
 conformance: binary ## The official conformance suite: testkit's everything-server, alone and behind the gateway; the gateway as client

@@ -28,7 +28,6 @@ REASONS = {
     "authorization": "of OAuth, which the gateway speaks on neither side",
     "extension": "of other extensions, which the gateway does not have",
     "user interface": "of a host that shows things to its user, which an intermediary does not",
-    "recommended": "a recommendation that the gateway does not follow",
 }
 
 OUT_OF_SCOPE = {
@@ -42,7 +41,6 @@ OUT_OF_SCOPE = {
     "8a.54": "authorization",
     "8a.55": "authorization",
     "8a.56": "authorization",
-    "8b.5": "recommended",
     "8b.12": "stdio",
     "8b.17": "user interface",
     "8b.21": "tasks",
