@@ -129,13 +129,14 @@ def main() -> None:
                 f'[resources."tickets/ticket://{{ticket_id}}"]\nauthority = "automatic"\nlabels = []\nread_only = true\n'
             )
             subprocess.run([binary, "contracts", "pin"], cwd=folder, check=True, capture_output=True, text=True)
-            gateway = start([binary, "serve", "gateway"], cwd=folder)
-            running.append(gateway)
-            host = wait_for(gateway, r"agents: http://([^/\s]+)/")[1]
-            rows = {
-                name: asyncio.run(measure(host, token, gateway, arguments.count, uri))
-                for name, uri in (("lists alone", False), ("lists and a resource", True))
-            }
+            rows = {}
+            for name, uri in (("lists alone", False), ("lists and a resource", True)):
+                # A process of its own for each: memory that was used before would be used again.
+                gateway = start([binary, "serve", "gateway"], cwd=folder)
+                running.append(gateway)
+                host = wait_for(gateway, r"agents: http://([^/\s]+)/")[1]
+                rows[name] = asyncio.run(measure(host, token, gateway, arguments.count, uri))
+                end(running.pop())
         finally:
             for process in reversed(running):
                 end(process)

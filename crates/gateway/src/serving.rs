@@ -1,20 +1,27 @@
 //! A listener that is not occupied for long: connections are counted, a request's head has to come in time, what is sent has
 //! to be taken, and stopping ends.
 
+mod lasting;
+
+use std::convert::Infallible;
 use std::sync::Arc;
 use std::time::Duration;
 
 use axum::Router;
 use axum::body::Body;
-use http::Request;
+use futures::FutureExt as _;
+use http::{Request, Version};
 use hyper::body::Incoming;
 use hyper::server::conn::http1;
 use hyper_util::rt::{TokioIo, TokioTimer};
-use hyper_util::server::graceful::GracefulShutdown;
 use hyper_util::service::TowerToHyperService;
-use tokio::net::TcpListener;
-use tokio::sync::{Semaphore, watch};
+use tokio::net::{TcpListener, TcpStream};
+use tokio::sync::{OwnedSemaphorePermit, Semaphore, watch};
+use tokio::task::{JoinError, JoinSet};
 use tower::ServiceExt as _;
+
+pub(crate) use lasting::Lasting;
+use lasting::{Stream, Takeover};
 
 /// How long the head of a request may take, also of the next one on a connection that is kept.
 const HEAD_WITHIN: Duration = Duration::from_secs(15);
@@ -45,10 +52,9 @@ async fn serve_taken(
     taken: Duration,
 ) {
     let places = Arc::new(Semaphore::new(connections));
-    let graceful = GracefulShutdown::new();
     let mut server = http1::Builder::new();
     server.timer(TokioTimer::new()).header_read_timeout(HEAD_WITHIN).max_buf_size(head);
-    let mut open = tokio::task::JoinSet::new();
+    let mut open = JoinSet::new();
     loop {
         let accepted = async {
             // With every place taken, the next connection waits in the system's queue.
@@ -58,38 +64,95 @@ async fn serve_taken(
         let (place, accepted) = tokio::select! {
             _ = stopping.wait_for(|now| *now) => break,
             accepted = accepted => accepted,
-            Some(_ended) = open.join_next() => continue,
+            Some(ended) = open.join_next() => {
+                goes_on(&mut open, ended);
+                continue;
+            }
         };
-        let stream = match accepted {
-            Ok((stream, _peer)) => stream,
+        // The semaphore is never closed.
+        let Ok(place) = place else { break };
+        let socket = match accepted {
+            Ok((socket, _peer)) => socket,
             Err(fault) => {
                 tracing::warn!(error = &fault as &dyn std::error::Error, "a connection was not accepted");
                 tokio::time::sleep(REST).await;
                 continue;
             }
         };
-        if let Err(fault) = stream.set_nodelay(true).and_then(|()| taken_within(&stream, taken)) {
+        if let Err(fault) = socket.set_nodelay(true).and_then(|()| taken_within(&socket, taken)) {
             tracing::warn!(
                 error = &fault as &dyn std::error::Error,
                 "a connection could not be set up, it is closed"
             );
             continue;
         }
-        let service = router.clone().map_request(|request: Request<Incoming>| request.map(Body::new));
-        let connection = server.serve_connection(TokioIo::new(stream), TowerToHyperService::new(service));
-        let connection = graceful.watch(connection);
-        open.spawn(async move {
-            let _place = place;
-            if let Err(fault) = connection.await {
-                tracing::debug!(error = &fault as &dyn std::error::Error, "a connection ended early");
-            }
-        });
+        open.spawn(connection(server.clone(), socket, router.clone(), stopping.clone(), place));
     }
     drop(listener);
-    if tokio::time::timeout(drain, graceful.shutdown()).await.is_err() {
+    let ending = async {
+        while let Some(ended) = open.join_next().await {
+            goes_on(&mut open, ended);
+        }
+    };
+    if tokio::time::timeout(drain, ending).await.is_err() {
         tracing::warn!("connections that did not end in time are closed");
     }
     open.shutdown().await;
+}
+
+/// A connection whose response lasts goes on in a task of its own, which is as small as it can be.
+fn goes_on(open: &mut JoinSet<Option<Stream>>, ended: Result<Option<Stream>, JoinError>) {
+    match ended {
+        Ok(Some(stream)) => {
+            open.spawn(async move {
+                stream.serve().await;
+                None
+            });
+        }
+        Ok(None) => {}
+        Err(fault) => {
+            tracing::error!(error = &fault as &dyn std::error::Error, "a connection was dropped");
+        }
+    }
+}
+
+/// Serves the requests of one connection, until it ends or one of its responses lasts.
+async fn connection(
+    server: http1::Builder,
+    socket: TcpStream,
+    router: Router,
+    mut stopping: watch::Receiver<bool>,
+    place: OwnedSemaphorePermit,
+) -> Option<Stream> {
+    let (takeover, mut lasting) = Takeover::new();
+    let service = tower::service_fn(move |request: Request<Incoming>| {
+        // Older clients do not know chunks.
+        let way = (request.version() == Version::HTTP_11).then(|| takeover.clone());
+        let answering = router.clone().oneshot(request.map(Body::new));
+        async move {
+            let answered = answering.map(|response| response.unwrap_or_else(|never| match never {}));
+            Ok::<_, Infallible>(Takeover::respond(way, answered).await)
+        }
+    });
+    let mut connection = server.serve_connection(TokioIo::new(socket), TowerToHyperService::new(service));
+    let mut told = false;
+    let response = loop {
+        tokio::select! {
+            ended = Pin::new(&mut connection) => {
+                if let Err(fault) = ended {
+                    tracing::debug!(error = &fault as &dyn std::error::Error, "a connection ended early");
+                }
+                return None;
+            }
+            Some(response) = lasting.recv() => break response,
+            _ = stopping.wait_for(|now| *now), if !told => {
+                told = true;
+                Pin::new(&mut connection).graceful_shutdown();
+            }
+        }
+    };
+    let socket = connection.into_parts().io.into_inner();
+    Some(Stream { socket, response, place })
 }
 
 /// Ends the connection when what is sent is not taken for so long (`TCP_USER_TIMEOUT`, RFC 5482; also where the peer's window

@@ -23,6 +23,7 @@ use crate::gate::Gate;
 use crate::identify::Credentials;
 use crate::line::{KEEP_ALIVE, event};
 use crate::reply;
+use crate::serving::Lasting;
 
 /// The key under which every message of a subscription names it.
 const SUBSCRIPTION: &str = "io.modelcontextprotocol/subscriptionId";
@@ -70,7 +71,9 @@ pub(crate) fn response(
         let next = subscription.next().await?;
         Some((Ok::<_, std::io::Error>(next), subscription))
     });
-    reply::event_stream(Body::from_stream(events))
+    let mut response = reply::event_stream(Body::from_stream(events));
+    response.extensions_mut().insert(Lasting);
+    response
 }
 
 impl Subscription {
