@@ -81,6 +81,7 @@ eval: ## Search quality of the field-service system on its labelled questions
 bench: ## CPU time and latency of one read and of long lists, memory of idle subscriptions (release build)
 	@cargo build --release -p aldgate
 	@scripts/bench.py --binary $(TARGET)/release/aldgate
+	@scripts/bench_lists.py --binary $(TARGET)/release/aldgate
 	@scripts/bench_listens.py --binary $(TARGET)/release/aldgate
 
 .PHONY: conformance
