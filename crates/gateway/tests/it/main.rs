@@ -6,6 +6,7 @@ mod as_client;
 mod as_server;
 mod bounds;
 mod contracts;
+mod crossing;
 mod evidence;
 mod failures;
 mod fake;

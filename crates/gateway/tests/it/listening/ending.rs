@@ -78,3 +78,49 @@ async fn credentials_that_are_taken_away_end_it() {
     let last = next(&mut events).await;
     assert_eq!(last["result"]["resultType"], "complete", "{last}");
 }
+
+/// One request as it stands on the wire, and all that comes back.
+async fn raw(world: &World, version: &str, extra: &str) -> String {
+    use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
+    let body = Call::listen(json!({"toolsListChanged": true})).text();
+    let token = crate::world::token("agent");
+    let head = format!(
+        "POST /mcp HTTP/{version}\r\nHost: localhost\r\nAuthorization: Bearer {token}\r\nContent-Type: application/json\r\n\
+         Accept: application/json, text/event-stream\r\nMCP-Protocol-Version: 2026-07-28\r\n\
+         Mcp-Method: subscriptions/listen\r\nContent-Length: {}\r\n\r\n",
+        body.len()
+    );
+    let mut socket = tokio::net::TcpStream::connect(world.agents()).await.unwrap();
+    socket.write_all(format!("{head}{body}{extra}").as_bytes()).await.unwrap();
+    let mut all = Vec::new();
+    within(async {
+        let mut piece = [0; 4096];
+        while !String::from_utf8_lossy(&all).contains("acknowledged") {
+            let read = socket.read(&mut piece).await.unwrap();
+            assert!(read > 0, "{}", String::from_utf8_lossy(&all));
+            all.extend_from_slice(&piece[..read]);
+        }
+    })
+    .await;
+    // Nothing more is written on this side.
+    socket.shutdown().await.unwrap();
+    within(socket.read_to_end(&mut all)).await.unwrap();
+    String::from_utf8_lossy(&all).into_owned()
+}
+
+#[tokio::test]
+async fn a_subscription_is_the_last_thing_on_its_connection() {
+    let world = library().await;
+    let text = raw(&world, "1.1", "POST /mcp HTTP/1.1\r\nHost: localhost\r\nContent-Length: 0\r\n\r\n").await;
+    assert!(text.starts_with("HTTP/1.1 200 OK\r\n"), "{text}");
+    for header in
+        ["content-type: text/event-stream", "connection: close", "transfer-encoding: chunked", "date: "]
+    {
+        assert!(text.contains(&format!("\r\n{header}")), "{header}: {text}");
+    }
+    assert_eq!(text.matches("HTTP/1.1").count(), 1, "what was sent behind it is not answered: {text}");
+    assert_eq!(listening(&world).await, 0, "a client that closes its side has left");
+    // A client that does not know chunks.
+    let text = raw(&world, "1.0", "").await;
+    assert!(text.starts_with("HTTP/1.0 200 OK\r\n") && !text.contains("chunked"), "{text}");
+}
