@@ -95,7 +95,20 @@ async fn source(one: UpstreamSettings, settings: &Settings) -> Result<Source, St
                 endpoint: upstream.endpoint().to_owned(),
                 server: live.server.clone(),
             };
+            // One definition that cannot be pinned does not keep the others from being served.
             let tools = live.tools.iter().map(|(name, raw)| (name.as_str(), raw.get()));
+            let tools = tools.filter(|(tool, definition)| match aldgate_contract::fingerprint(definition) {
+                Ok(_) => true,
+                Err(fault) => {
+                    tracing::warn!(
+                        upstream = name,
+                        tool,
+                        error = &fault as &dyn std::error::Error,
+                        "a tool that cannot be pinned was left out"
+                    );
+                    false
+                }
+            });
             let lock = Lock::pin(identity, tools, &clock::rfc3339(clock::now()))
                 .map_err(|source| StartFault::Pin { name: name.clone(), source })?;
             (lock, Standing { compared_at: Some(clock::now()), ..Standing::default() })

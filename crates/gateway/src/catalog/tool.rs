@@ -5,15 +5,12 @@ use std::sync::Arc;
 use aldgate_authority::{Entry, Hints};
 use aldgate_contract::Pin;
 use aldgate_wire::header::{ParamHeader, param_headers};
+use aldgate_wire::replace::{replaced, replaced_at};
 use aldgate_wire::tool::view;
-use indexmap::IndexMap;
 use serde_json::Value;
 use serde_json::value::{RawValue, to_raw_value};
 
 use super::{Source, Validator, schema};
-
-/// The members of an object in their order, each as its bytes.
-type Members = IndexMap<String, Box<RawValue>>;
 
 /// A pinned contract, the host's registry entry for it, and what both need at run time.
 pub(crate) struct Tool {
@@ -129,8 +126,9 @@ fn is_visible_name(name: &str) -> bool {
         && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_' || byte == b'-')
 }
 
-/// The pinned definition as it is listed: the visible name, and what the host says of it under our own key.
-fn listing(visible: &str, pin: &Pin, entry: &Entry) -> Result<Box<RawValue>, serde_json::Error> {
+/// The pinned definition as it is listed: the visible name, and what the host says of it under our own key. Every other
+/// byte is the pinned one.
+fn listing(visible: &str, pin: &Pin, entry: &Entry) -> Result<Box<RawValue>, Box<dyn std::error::Error>> {
     let said = to_raw_value(&serde_json::json!({
         "digest": pin.digest.to_string(),
         "version": pin.version,
@@ -138,13 +136,6 @@ fn listing(visible: &str, pin: &Pin, entry: &Entry) -> Result<Box<RawValue>, ser
         "readOnly": entry.read_only,
         "boundaries": entry.boundaries,
     }))?;
-    let mut members: Members = serde_json::from_str(pin.definition.get())?;
-    members.insert("name".to_owned(), to_raw_value(visible)?);
-    let mut meta: Members = match members.get("_meta") {
-        Some(meta) => serde_json::from_str(meta.get())?,
-        None => Members::new(),
-    };
-    meta.insert("io.github.aldgate/contract".to_owned(), said);
-    members.insert("_meta".to_owned(), to_raw_value(&meta)?);
-    to_raw_value(&members)
+    let named = replaced(&pin.definition, &[("name", &to_raw_value(visible)?)])?;
+    Ok(replaced_at(&named, &["_meta", "io.github.aldgate/contract"], &said)?)
 }

@@ -2,6 +2,7 @@
 
 use std::time::Instant;
 
+use aldgate_wire::guard::{self, Limits};
 use aldgate_wire::outbound::OutboundCall;
 use aldgate_wire::response::{Answer, ResultKind, ResultView};
 use aldgate_wire::{Presence, elicitation};
@@ -10,6 +11,7 @@ use serde_json::Value;
 use serde_json::value::RawValue;
 use tokio::sync::mpsc;
 
+use super::exchange::MAX_DEPTH;
 use super::notices::Notices;
 use super::{ExchangeFault, answer, client_info, error, raw, relay};
 use crate::gate::Gate;
@@ -189,6 +191,12 @@ impl From<elicitation::InputFault> for Fault {
     }
 }
 
+impl From<aldgate_wire::replace::ReplaceFault> for Fault {
+    fn from(fault: aldgate_wire::replace::ReplaceFault) -> Self {
+        Self::Invalid(fault.to_string())
+    }
+}
+
 impl Fault {
     /// What the caller is told. After a consequential call was sent, every failure says the same: executed or unknown.
     fn told(self, spent: &Spent, read_only: bool, sent_before: bool) -> Refusal {
@@ -225,14 +233,21 @@ impl Fault {
     }
 }
 
-/// The structured content of a result that is no error must fit the pinned output schema.
+/// The structured content of a result that is no error must fit the pinned output schema. It is held to one reading first:
+/// of a member that stands twice, the client could read the one that was not checked.
 fn check_output(spent: &Spent, view: &ResultView) -> Result<(), Fault> {
     let Some(schema) = &spent.tool.output else { return Ok(()) };
     if view.failed() {
         return Ok(());
     }
     let value: Value = match &view.structured_content {
-        Presence::Value(raw) => serde_json::from_str(raw.get()).map_err(Fault::Own)?,
+        Presence::Value(raw) => {
+            let limits = Limits { max_bytes: usize::MAX, max_depth: MAX_DEPTH };
+            guard::check(raw.get().as_bytes(), &limits).map_err(|fault| {
+                Fault::Invalid(format!("its `structuredContent` cannot be checked without doubt: {fault}"))
+            })?;
+            serde_json::from_str(raw.get()).map_err(Fault::Own)?
+        }
         Presence::Null => Value::Null,
         Presence::Absent => {
             return Err(Fault::Invalid(

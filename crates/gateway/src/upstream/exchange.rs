@@ -17,7 +17,7 @@ use super::notices::Notices;
 use crate::settings::{Bounds, Transport};
 
 /// Nesting of an upstream's answer.
-const MAX_DEPTH: usize = 128;
+pub(super) const MAX_DEPTH: usize = 128;
 
 /// Why an upstream cannot be set up.
 #[derive(Debug, thiserror::Error)]
