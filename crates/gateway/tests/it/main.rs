@@ -9,6 +9,7 @@ mod fake;
 mod journey;
 mod kinds;
 mod load;
+mod lossless;
 mod permits;
 mod reading;
 mod reload;

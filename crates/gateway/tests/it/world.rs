@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use aldgate_approval::SealKey;
-use aldgate_authority::{Entry, PolicySet, PrincipalKind};
+use aldgate_authority::{Authority, Entry, PolicySet, PrincipalKind};
 use aldgate_evidence::Row;
 use aldgate_gateway::settings::{Pins, Settings, Transport, UpstreamSettings};
 use aldgate_gateway::{ConfigurationSource, Configured, Gateway, Parts};
@@ -33,6 +33,8 @@ pub(crate) const UPSTREAM_TOKEN: &str = "token-of-the-gateway";
 /// What a gateway is started with.
 pub(crate) struct Config {
     pub(crate) entries: Vec<(String, Entry)>,
+    /// What a tool may do that no entry names; by default it is not served.
+    pub(crate) otherwise: Option<Authority>,
     pub(crate) policy: String,
     pub(crate) settings: Settings,
     pub(crate) upstreams: Vec<UpstreamSettings>,
@@ -178,6 +180,7 @@ impl World {
         settings.approvals.hold = Duration::ZERO;
         Config {
             entries: fake::entries("up"),
+            otherwise: None,
             policy: POLICY.to_owned(),
             settings,
             upstreams: vec![settings_of("up", "", http(&self.serving.url()))],
@@ -276,8 +279,12 @@ impl World {
 
 /// What a gateway with this configuration and a store in this folder is made of.
 pub(crate) async fn parts(config: Config, folder: &std::path::Path) -> Parts {
+    let mut registry = fake::registry(&config.entries);
+    if let Some(authority) = config.otherwise {
+        registry = registry.with_default(authority).unwrap();
+    }
     Parts {
-        registry: fake::registry(&config.entries),
+        registry,
         policies: PolicySet::parse(&[("test.cedar".to_owned(), config.policy)]).unwrap(),
         settings: config.settings,
         upstreams: config.upstreams,
