@@ -6,7 +6,10 @@ use std::time::Duration;
 
 use axum::Router;
 use axum::body::Body;
-use http::Request;
+use axum::middleware::{self, Next};
+use axum::response::Response;
+use http::header::{CONNECTION, TRANSFER_ENCODING};
+use http::{HeaderValue, Request};
 use hyper::body::Incoming;
 use hyper::server::conn::http1;
 use hyper_util::rt::{TokioIo, TokioTimer};
@@ -44,6 +47,7 @@ async fn serve_taken(
     drain: Duration,
     taken: Duration,
 ) {
+    let router = router.layer(middleware::from_fn(alone_if_chunked));
     let places = Arc::new(Semaphore::new(connections));
     let graceful = GracefulShutdown::new();
     let mut server = http1::Builder::new();
@@ -90,6 +94,18 @@ async fn serve_taken(
         tracing::warn!("connections that did not end in time are closed");
     }
     open.shutdown().await;
+}
+
+/// Ends the connection after a request whose body comes in chunks. One that says `Content-Length` too cannot be told from
+/// others here, and a proxy before the gateway may have believed the length: what follows on the connection would be read as
+/// a request of somebody else (RFC 9112 §6.1).
+async fn alone_if_chunked(request: Request<Body>, next: Next) -> Response {
+    let chunked = request.headers().contains_key(TRANSFER_ENCODING);
+    let mut response = next.run(request).await;
+    if chunked {
+        response.headers_mut().insert(CONNECTION, HeaderValue::from_static("close"));
+    }
+    response
 }
 
 /// Ends the connection when what is sent is not taken for so long (`TCP_USER_TIMEOUT`, RFC 5482; also where the peer's window
