@@ -6,6 +6,7 @@ mod contracts;
 mod evidence;
 mod failures;
 mod fake;
+mod hostile;
 mod journey;
 mod kinds;
 mod load;
