@@ -5,6 +5,8 @@
 mod guard;
 mod header;
 mod json;
+mod replace;
+mod request;
 mod response;
 mod sse;
 mod total;
