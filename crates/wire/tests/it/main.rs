@@ -1,6 +1,6 @@
 //! Laws that hold for every input.
 
-#![expect(clippy::indexing_slicing, reason = "tests")]
+#![expect(clippy::indexing_slicing, clippy::unwrap_used, reason = "tests")]
 
 mod guard;
 mod header;
