@@ -20,6 +20,11 @@ const GOOD: &str = "done";
 /// Stands for the id of the request in the texts of answers.
 const ID: &str = "%ID%";
 
+/// How long a call may take where one is waited for that hangs; the others have to be served in this time too.
+const HANG: Duration = Duration::from_secs(2);
+/// Held by whoever opens hundreds of connections: the descriptors of the process are all tests' together.
+static MANY_CONNECTIONS: tokio::sync::Mutex<()> = tokio::sync::Mutex::const_new(());
+
 /// A gateway with the good upstream `up`, and beside it `bad`, which answers calls as `script` says.
 async fn beside(
     script: impl Fn(&str, &str) -> Vec<Step> + Send + Sync + 'static,
@@ -30,7 +35,6 @@ async fn beside(
     let world = World::start(|config| {
         config.upstreams.push(settings_of("bad", "bad_", http(&url)));
         config.entries.extend(fake::entries("bad"));
-        config.settings.bounds.call_timeout = Duration::from_secs(1);
         change(config);
     })
     .await;

@@ -8,7 +8,6 @@ use crate::world::{code, text};
 
 const LIMIT: usize = 100_000;
 const ANSWER: &str = "AG-UPSTREAM-ANSWER";
-const TIMEOUT: &str = "AG-UPSTREAM-TIMEOUT";
 /// The answer is taken for what it is.
 const TAKEN: &str = "-";
 
@@ -17,7 +16,6 @@ struct Case {
     what: &'static str,
     head: String,
     body: String,
-    then: Option<Step>,
     code: &'static str,
 }
 
@@ -29,9 +27,7 @@ impl Case {
             filled.extend_from_slice(&byte);
         }
         let head = self.head.replace("%LEN%", &filled.len().to_string());
-        let mut steps = vec![Step::Send([head.as_bytes(), &filled].concat())];
-        steps.extend(self.then.clone());
-        steps
+        vec![Step::Send([head.as_bytes(), &filled].concat())]
     }
 }
 
@@ -53,7 +49,7 @@ fn split(text: &[u8], mark: &[u8]) -> Vec<Vec<u8>> {
 }
 
 fn case(what: &'static str, head: &str, body: &str, code: &'static str) -> Case {
-    Case { what, head: head.to_owned(), body: body.to_owned(), then: None, code }
+    Case { what, head: head.to_owned(), body: body.to_owned(), code }
 }
 
 /// With a status line and these headers.
@@ -89,10 +85,6 @@ fn lies() -> Vec<Case> {
         json("an event that is called JSON", event, ANSWER),
         http("a length that is too short", &json_and("content-length: 20"), good, ANSWER),
         http("a length that is too long", &json_and("content-length: 9000"), good, ANSWER),
-        Case {
-            then: Some(Step::Wait),
-            ..http("the same, and it waits", &json_and("content-length: 9000"), good, TIMEOUT)
-        },
         http("a length of zero", &json_and("content-length: 0"), good, ANSWER),
         http("a negative length", &json_and("content-length: -1"), good, ANSWER),
         http("no number", &json_and("content-length: many"), good, ANSWER),

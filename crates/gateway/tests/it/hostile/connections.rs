@@ -1,20 +1,19 @@
 //! Clients that stop at any byte of a request.
 
-use std::time::Duration;
-
 use aldgate_testkit::Call;
 use futures::future::join_all;
 use tokio::io::AsyncReadExt as _;
 
-use super::{GOOD, in_the_end, look};
+use super::{GOOD, HANG, MANY_CONNECTIONS, in_the_end, look};
 use crate::world::{World, eventually, text};
 
-/// Requests that hang at once. Each takes two descriptors of the process, which other tests share.
-const AT_ONCE: usize = 150;
+/// Requests that hang at once. Each takes two descriptors.
+const AT_ONCE: usize = 240;
 
 #[tokio::test]
 async fn requests_that_stop_at_any_byte_stop_no_other() {
-    let world = World::start(|config| config.settings.bounds.call_timeout = Duration::from_secs(1)).await;
+    let _many = MANY_CONNECTIONS.lock().await;
+    let world = World::start(|config| config.settings.bounds.call_timeout = HANG).await;
     let client = world.client("other");
     let whole = client.wire(&Call::tool("note", r#"{"text":"t"}"#)).unwrap();
     let body = whole.windows(4).position(|bytes| bytes == b"\r\n\r\n").unwrap() + 4;
