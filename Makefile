@@ -34,6 +34,7 @@ check: check-format check-documents check-lints check-rustdoc check-generated ch
 .PHONY: check-format
 check-format:
 	@scripts/step.sh "format" cargo fmt --all --check
+	@scripts/step.sh "format of the fuzz targets" cargo fmt --manifest-path fuzz/Cargo.toml --check
 
 .PHONY: check-documents
 check-documents:
@@ -77,6 +78,10 @@ generate: binary ## Write the generated documents anew
 eval: ## Search quality of the field-service system on its labelled questions
 	@cargo test -p aldgate-field-service --test it eval:: -- --nocapture
 
+.PHONY: soak
+soak: ## Fuzz what reads peers' bytes, SOAK_SECONDS=60 for each target
+	@scripts/soak.sh
+
 .PHONY: bench
 bench: ## CPU time and latency of one read and of long lists, memory of idle subscriptions (release build)
 	@cargo build --release -p aldgate
@@ -98,6 +103,7 @@ checklist: ## Each requirement of the protocol and the tests that show it: docs/
 .PHONY: fmt
 fmt: ## Format the Rust code
 	@cargo fmt --all
+	@cargo fmt --manifest-path fuzz/Cargo.toml
 
 .PHONY: audit
 audit: ## Licences, bans and sources of the dependencies

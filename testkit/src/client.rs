@@ -11,6 +11,7 @@ use hyper::body::{Body, Frame};
 use hyper::client::conn::http1;
 use hyper_util::rt::TokioIo;
 use serde_json::Value;
+use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::TcpStream;
 
 use crate::Call;
@@ -119,6 +120,43 @@ impl Client {
     /// Where no reply comes.
     pub async fn post(&self, path: &str, body: &Value) -> Result<Reply, ClientFault> {
         self.plain("POST", path, Some(body)).await
+    }
+
+    /// A call as it stands on the wire, with `Connection: close`.
+    ///
+    /// # Errors
+    /// Where it cannot stand there.
+    pub fn wire(&self, call: &Call) -> Result<Vec<u8>, ClientFault> {
+        let request = call.request("/mcp", &self.address.to_string(), self.token.as_deref())?;
+        let mut head = b"POST /mcp HTTP/1.1\r\nconnection: close\r\n".to_vec();
+        for (name, value) in request.headers() {
+            head.extend_from_slice(&[name.as_str().as_bytes(), b": ", value.as_bytes(), b"\r\n"].concat());
+        }
+        Ok([&head, b"\r\n".as_slice(), request.body()].concat())
+    }
+
+    /// Sends these bytes on a connection of their own, and gives what comes back until the server closes it.
+    ///
+    /// # Errors
+    /// Where there is no connection.
+    pub async fn send_bytes(&self, bytes: &[u8]) -> Result<String, ClientFault> {
+        let mut stream = self.open(bytes).await?;
+        let mut back = Vec::new();
+        // A server that refuses may close before it has read everything; what it said before counts.
+        let _ = stream.read_to_end(&mut back).await;
+        Ok(String::from_utf8_lossy(&back).into_owned())
+    }
+
+    /// Sends these bytes on a connection of their own, which stays open.
+    ///
+    /// # Errors
+    /// Where there is no connection.
+    pub async fn open(&self, bytes: &[u8]) -> Result<TcpStream, ClientFault> {
+        let mut stream = TcpStream::connect(self.address).await.map_err(ClientFault::Connect)?;
+        stream.set_nodelay(true).map_err(ClientFault::Connect)?;
+        // A server that refuses may close before it has read everything.
+        let _ = stream.write_all(bytes).await;
+        Ok(stream)
     }
 
     async fn plain(&self, method: &str, path: &str, body: Option<&Value>) -> Result<Reply, ClientFault> {

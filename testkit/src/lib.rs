@@ -1,7 +1,7 @@
 //! Hostile and odd peers, and fakes shared by tests.
 //!
 //! [`Upstream`] is an MCP server whose tools do what a test scripts: [`Behaviour`] lists what real servers do, and what
-//! none should. [`Client`] sends exact bytes and headers. Both stay on loopback. Nothing here waits for a length of time:
+//! none should; [`RawUpstream`] answers calls with any bytes. [`Client`] sends exact bytes and headers. All stay on loopback. Nothing here waits for a length of time:
 //! a test opens a [`Latch`], or waits for what it wants to see.
 
 mod behaviour;
@@ -11,6 +11,7 @@ mod ears;
 mod events;
 pub mod everything;
 mod latch;
+mod raw;
 mod respond;
 mod seen;
 mod serving;
@@ -22,6 +23,7 @@ pub use client::{Client, ClientFault, Reply};
 pub use ears::Ears;
 pub use events::Events;
 pub use latch::Latch;
+pub use raw::{RawUpstream, Step};
 pub use seen::Seen;
 pub use serving::Serving;
 pub use upstream::Upstream;

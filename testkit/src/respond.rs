@@ -36,8 +36,7 @@ pub(crate) async fn respond(mut behaviour: Behaviour, asked: Asked<'_>) -> Resul
                 return Ok(made(status, &[("content-type", "application/json")], filled(&body, asked.id)));
             }
             Behaviour::Stream(events) => {
-                let text: String =
-                    events.iter().map(|event| format!("event: message\ndata: {event}\n\n")).collect();
+                let text: String = events.iter().map(|event| as_event(event)).collect();
                 return Ok(made(200, &[("content-type", "text/event-stream")], filled(&text, asked.id)));
             }
             Behaviour::Slow(events, last) => return Ok(slow(events, last, asked.id)),
@@ -99,6 +98,12 @@ fn slow(events: Vec<(Latch, String)>, last: String, id: &str) -> Response<Body> 
     let mut response = Response::new(Body::from_stream(stream));
     response.headers_mut().insert(CONTENT_TYPE, HeaderValue::from_static("text/event-stream"));
     response
+}
+
+/// One event; every line of the text is a line of its data (WHATWG HTML §9.2.5).
+fn as_event(text: &str) -> String {
+    let lines = text.replace("\r\n", "\n").replace('\r', "\n").replace('\n', "\ndata: ");
+    format!("event: message\ndata: {lines}\n\n")
 }
 
 fn filled(text: &str, id: &str) -> Body {

@@ -9,8 +9,11 @@ use std::time::Duration;
 
 use axum::Router;
 use axum::body::Body;
+use axum::middleware::{self, Next};
+use axum::response::Response;
 use futures::FutureExt as _;
-use http::{Request, Version};
+use http::header::{CONNECTION, TRANSFER_ENCODING};
+use http::{HeaderValue, Request, Version};
 use hyper::body::Incoming;
 use hyper::server::conn::http1;
 use hyper_util::rt::{TokioIo, TokioTimer};
@@ -51,6 +54,7 @@ async fn serve_taken(
     drain: Duration,
     taken: Duration,
 ) {
+    let router = router.layer(middleware::from_fn(alone_if_chunked));
     let places = Arc::new(Semaphore::new(connections));
     let mut server = http1::Builder::new();
     server.timer(TokioTimer::new()).header_read_timeout(HEAD_WITHIN).max_buf_size(head);
@@ -153,6 +157,18 @@ async fn connection(
     };
     let socket = connection.into_parts().io.into_inner();
     Some(Stream { socket, response, place })
+}
+
+/// Ends the connection after a request whose body comes in chunks. One that says `Content-Length` too cannot be told from
+/// others here, and a proxy before the gateway may have believed the length: what follows on the connection would be read as
+/// a request of somebody else (RFC 9112 §6.1).
+async fn alone_if_chunked(request: Request<Body>, next: Next) -> Response {
+    let chunked = request.headers().contains_key(TRANSFER_ENCODING);
+    let mut response = next.run(request).await;
+    if chunked {
+        response.headers_mut().insert(CONNECTION, HeaderValue::from_static("close"));
+    }
+    response
 }
 
 /// Ends the connection when what is sent is not taken for so long (`TCP_USER_TIMEOUT`, RFC 5482; also where the peer's window

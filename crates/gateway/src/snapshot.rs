@@ -106,7 +106,7 @@ async fn source(
     let (lock, standing) = match one.pins {
         Pins::Locked(lock) => (lock, earlier.as_ref().map(|standing| standing.carried()).unwrap_or_default()),
         Pins::FirstUse => {
-            let live = live_list(&upstream, &settings.bounds)
+            let mut live = live_list(&upstream, &settings.bounds)
                 .await
                 .map_err(|source| StartFault::FirstUse { name: name.clone(), source })?;
             for unreadable in &live.unreadable {
@@ -117,6 +117,10 @@ async fn source(
                 endpoint: upstream.endpoint().to_owned(),
                 server: live.server.clone(),
             };
+            // One definition that cannot be pinned does not keep the others from being served.
+            for left_out in live.leave_out_unfit() {
+                tracing::warn!(upstream = name, left_out, "something that cannot be pinned was left out");
+            }
             let lock = Lock::pin(identity, live.as_live(), &clock::rfc3339(clock::now()))
                 .map_err(|source| StartFault::Pin { name: name.clone(), source })?;
             let standing = Standing::found(&lock, live);

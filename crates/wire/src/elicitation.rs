@@ -72,6 +72,12 @@ pub enum InputFault {
         /// `inputRequests` or `inputResponses`.
         member: &'static str,
     },
+    /// A key is no Unicode text, so that no answer can name it.
+    #[error("a key of `{member}` holds half of a surrogate pair")]
+    NotText {
+        /// `inputRequests` or `inputResponses`.
+        member: &'static str,
+    },
     /// A key occurs twice.
     #[error("the key {} occurs twice", Quoted(.key))]
     Repeated {
@@ -221,6 +227,9 @@ fn entries<T>(
     read: impl Fn(&str, &RawValue) -> Result<T, InputFault>,
 ) -> Result<Vec<(String, T)>, InputFault> {
     let members = Members::read(raw.get()).ok_or(InputFault::NotObject { member })?;
+    if !members.are_named_in_text() {
+        return Err(InputFault::NotText { member });
+    }
     let mut seen = std::collections::HashSet::new();
     members
         .iter()

@@ -96,6 +96,16 @@ impl<'a> Members<'a> {
         Ok(found)
     }
 
+    /// Whether there are none.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.list.is_empty()
+    }
+
+    /// Whether every key is Unicode text.
+    pub(crate) fn are_named_in_text(&self) -> bool {
+        self.list.iter().all(|(key, _)| std::str::from_utf8(key).is_ok())
+    }
+
     /// The members in order; keys that are not Unicode are replaced where they are not.
     pub(crate) fn iter(&self) -> impl Iterator<Item = (Cow<'_, str>, &'a RawValue)> {
         self.list.iter().map(|(key, value)| (String::from_utf8_lossy(key), *value))

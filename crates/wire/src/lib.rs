@@ -19,6 +19,7 @@ pub mod guard;
 pub mod header;
 pub mod list;
 pub mod outbound;
+pub mod replace;
 pub mod request;
 pub mod response;
 pub mod sse;

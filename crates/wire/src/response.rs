@@ -17,7 +17,7 @@ use crate::quote::Quoted;
 
 pub use bytes::{error_bytes, response_bytes};
 pub use read::{read, read_message};
-pub use splice::{SpliceFault, with_members};
+pub use splice::SpliceFault;
 
 /// One message of an upstream while a request is open.
 #[derive(Debug, Clone)]

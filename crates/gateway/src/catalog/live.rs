@@ -10,6 +10,7 @@ use aldgate_wire::list::ListKind;
 use aldgate_wire::request::Method;
 use serde_json::value::RawValue;
 
+use crate::chain::chain;
 use crate::settings::Bounds;
 use crate::upstream::{Abilities, ExchangeFault, Upstream};
 
@@ -214,6 +215,21 @@ async fn list(
 }
 
 impl LiveList {
+    /// Leaves out the definitions that have no canonical form, and says which and why.
+    pub(crate) fn leave_out_unfit(&mut self) -> Vec<String> {
+        let mut told = Vec::new();
+        for (kind, definitions) in &mut self.contracts {
+            definitions.retain(|(name, definition)| match aldgate_contract::fingerprint(definition.get()) {
+                Ok(_) => true,
+                Err(fault) => {
+                    told.push(format!("{kind} {name}: {}", chain(&fault)));
+                    false
+                }
+            });
+        }
+        told
+    }
+
     /// What is pinned and compared, as the lock takes it.
     pub(crate) fn as_live(&self) -> aldgate_contract::Live<'_> {
         self.contracts.iter().fold(aldgate_contract::Live::default(), |live, (kind, definitions)| {

@@ -4,13 +4,10 @@ use std::sync::Arc;
 
 use aldgate_authority::{Concern, Entry, Hints, Item, Kind};
 use aldgate_contract::Pin;
-use indexmap::IndexMap;
+use aldgate_wire::replace::{ReplaceFault, replaced, replaced_at};
 use serde_json::value::{RawValue, to_raw_value};
 
 use super::{Catalog, Prompt, Resource, Source, Standing, Tool};
-
-/// The members of an object in their order, each as its bytes.
-type Members = IndexMap<String, Box<RawValue>>;
 
 /// What all that is offered has.
 #[derive(Clone)]
@@ -103,13 +100,24 @@ impl Target {
     }
 }
 
+/// Why a pinned definition cannot be listed.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum ListingFault {
+    /// What the host says of it cannot be written.
+    #[error("what the host says of it cannot be written")]
+    Own(#[from] serde_json::Error),
+    /// A member that is to be replaced stands twice.
+    #[error(transparent)]
+    Definition(#[from] ReplaceFault),
+}
+
 /// The pinned definition as it is listed: another name where the host gives one, and what the host says of it under our
-/// own key.
+/// own key. Every other byte is the pinned one.
 pub(super) fn listing(
     visible: Option<&str>,
     pin: &Pin,
     entry: &Entry,
-) -> Result<Box<RawValue>, serde_json::Error> {
+) -> Result<Box<RawValue>, ListingFault> {
     let said = to_raw_value(&serde_json::json!({
         "digest": pin.digest.to_string(),
         "version": pin.version,
@@ -117,15 +125,9 @@ pub(super) fn listing(
         "readOnly": entry.read_only,
         "boundaries": entry.boundaries,
     }))?;
-    let mut members: Members = serde_json::from_str(pin.definition.get())?;
-    if let Some(visible) = visible {
-        members.insert("name".to_owned(), to_raw_value(visible)?);
-    }
-    let mut meta: Members = match members.get("_meta") {
-        Some(meta) => serde_json::from_str(meta.get())?,
-        None => Members::new(),
+    let named = match visible {
+        Some(visible) => replaced(&pin.definition, &[("name", &to_raw_value(visible)?)])?,
+        None => pin.definition.clone(),
     };
-    meta.insert("io.github.aldgate/contract".to_owned(), said);
-    members.insert("_meta".to_owned(), to_raw_value(&meta)?);
-    to_raw_value(&members)
+    Ok(replaced_at(&named, &["_meta", "io.github.aldgate/contract"], &said)?)
 }

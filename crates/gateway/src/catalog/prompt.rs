@@ -42,14 +42,14 @@ impl Prompt {
         entry: &Entry,
     ) -> Result<Self, ToolFault> {
         let key = format!("{}/{}", source.upstream.name(), pin.name);
-        let unreadable =
-            |fault: serde_json::Error| ToolFault::Definition { tool: key.clone(), why: fault.to_string() };
+        let unreadable = |why: String| ToolFault::Definition { tool: key.clone(), why };
         let visible = entry.expose_as.clone().unwrap_or_else(|| format!("{prefix}{}", pin.name));
         if !is_visible_name(&visible) {
             return Err(ToolFault::Name { tool: key, name: visible });
         }
-        let definition: Definition = serde_json::from_str(pin.definition.get()).map_err(unreadable)?;
-        let listing = listing(Some(&visible), pin, entry).map_err(unreadable)?;
+        let definition: Definition =
+            serde_json::from_str(pin.definition.get()).map_err(|fault| unreadable(fault.to_string()))?;
+        let listing = listing(Some(&visible), pin, entry).map_err(|fault| unreadable(fault.to_string()))?;
         let offer = Offer {
             kind: Kind::Prompt,
             visible,

@@ -10,7 +10,7 @@ use aldgate_authority::{Entry, Kind, Registry, Template, TemplateFault, Uri};
 use aldgate_contract::{Item, Kind as ContractKind};
 use serde_json::value::RawValue;
 
-use super::offer::{Offer, listing};
+use super::offer::{ListingFault, Offer, listing};
 use super::{Catalog, Source};
 
 /// A URI or template of the registry.
@@ -28,8 +28,8 @@ pub(crate) enum ResourceFault {
     #[error("the template cannot be used")]
     Template(#[from] TemplateFault),
     /// A definition that cannot be read.
-    #[error("the pinned definition cannot be read")]
-    Definition(#[from] serde_json::Error),
+    #[error("the pinned definition cannot be listed")]
+    Definition(#[from] ListingFault),
 }
 
 impl Resource {

@@ -8,6 +8,7 @@ use std::future::Future;
 use std::io::Write as _;
 
 use axum::response::Response;
+use http::header::CONNECTION;
 use http_body_util::BodyExt as _;
 use time::OffsetDateTime;
 use time::format_description::BorrowedFormatItem;
@@ -96,7 +97,7 @@ fn head(parts: &http::response::Parts) -> Vec<u8> {
     let reason = parts.status.canonical_reason().unwrap_or_default();
     // Writing to memory does not fail.
     let _ = write!(out, "HTTP/1.1 {} {reason}\r\n", parts.status.as_u16());
-    for (name, value) in &parts.headers {
+    for (name, value) in parts.headers.iter().filter(|(name, _)| *name != CONNECTION) {
         out.extend_from_slice(name.as_str().as_bytes());
         out.extend_from_slice(b": ");
         out.extend_from_slice(value.as_bytes());

@@ -4,10 +4,10 @@ use std::time::{Duration, Instant};
 
 use aldgate_wire::outbound::OutboundCall;
 use aldgate_wire::request::Method;
-use aldgate_wire::response::{Answer, ResultKind, ResultView, with_members};
+use aldgate_wire::response::{Answer, ResultKind, ResultView};
 use aldgate_wire::{code, elicitation};
 use bytes::Bytes;
-use serde_json::value::{RawValue, to_raw_value};
+use serde_json::value::RawValue;
 use tokio::sync::mpsc;
 
 use super::exchange::Patience;
@@ -177,14 +177,11 @@ impl Gate {
     pub(super) fn signed(&self, trail: &Trail, view: &ResultView) -> Result<Vec<u8>, Fault> {
         let server = reply::server_info().map_err(Fault::Own)?;
         let call = serde_json::value::to_raw_value(trail.call.as_str()).map_err(Fault::Own)?;
-        // An older server's result has no `resultType`; a missing one stands for this.
-        let complete = to_raw_value("complete").map_err(Fault::Own)?;
-        let kind: [(&str, &RawValue); 1] = [("resultType", &complete)];
         view.with_meta(
             &[("io.modelcontextprotocol/serverInfo", &server), ("io.github.aldgate/call", &call)],
             &[aldgate_wire::OWN_META_PREFIX],
         )
-        .and_then(|bytes| if view.kind_stated { Ok(bytes) } else { with_members(&bytes, &kind) })
+        .map(|bytes| if view.kind_stated { bytes } else { with_kind(bytes) })
         .map_err(|fault| Fault::Invalid(fault.to_string()))
     }
 
@@ -194,6 +191,12 @@ impl Gate {
         let own = spent.offer().entry.timeout_s.map(|seconds| Duration::from_secs(seconds.into()));
         Patience::new(own.unwrap_or(bounds.call_timeout), bounds.longest_call)
     }
+}
+
+/// An older server's result, with the `resultType` that a missing one stands for.
+fn with_kind(bytes: Vec<u8>) -> Vec<u8> {
+    let members = bytes.strip_prefix(b"{").unwrap_or_default();
+    [br#"{"resultType":"complete","#.as_slice(), members].concat()
 }
 
 /// Whether the upstream did not begin because of the headers.
@@ -225,6 +228,12 @@ impl From<ExchangeFault> for Fault {
 
 impl From<elicitation::InputFault> for Fault {
     fn from(fault: elicitation::InputFault) -> Self {
+        Self::Invalid(fault.to_string())
+    }
+}
+
+impl From<aldgate_wire::replace::ReplaceFault> for Fault {
+    fn from(fault: aldgate_wire::replace::ReplaceFault) -> Self {
         Self::Invalid(fault.to_string())
     }
 }

@@ -4,6 +4,7 @@
 //! bring a code out that the protocol reserves.
 
 use aldgate_wire::code;
+use aldgate_wire::guard::{self, Limits};
 use serde_json::Value;
 use serde_json::value::RawValue;
 
@@ -14,6 +15,8 @@ use crate::settings::MayAsk;
 
 /// Characters of an upstream's message that are passed on.
 const MESSAGE: usize = 2000;
+/// Nesting of an upstream's data that is written anew.
+const DATA_DEPTH: usize = 64;
 
 /// What the caller is told of an upstream's error. Of a call that may have changed something only an error that says
 /// that the request was not understood leaves it at that; every other one is an unknown outcome.
@@ -85,13 +88,19 @@ fn passed_code(number: i64) -> (i64, bool) {
 }
 
 /// The members of the upstream's `data`, but for those that are ours; where some cannot stand there, the whole of it as
-/// `upstreamData`, and the code that came where another leaves.
+/// `upstreamData`, and the code that came where another leaves. What would change its value when it is written anew goes as
+/// its JSON text, `upstreamDataText`.
 fn members(number: i64, data: Option<&RawValue>, code_differs: bool) -> Value {
     let mut members = serde_json::Map::new();
     if code_differs {
         members.insert("upstreamCode".to_owned(), number.into());
     }
-    match data.and_then(|raw| serde_json::from_str::<Value>(raw.get()).ok()) {
+    let limits = Limits { max_bytes: usize::MAX, max_depth: DATA_DEPTH };
+    let exact = data.filter(|raw| guard::check(raw.get().as_bytes(), &limits).is_ok());
+    if let (Some(raw), None) = (data, exact) {
+        members.insert("upstreamDataText".to_owned(), raw.get().into());
+    }
+    match exact.and_then(|raw| serde_json::from_str::<Value>(raw.get()).ok()) {
         Some(Value::Object(theirs)) if !["code", "call"].iter().any(|ours| theirs.contains_key(*ours)) => {
             members.extend(theirs);
         }

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use aldgate_approval::{Purpose, RequestState};
 use aldgate_wire::elicitation::{self, InputKind, InputRequest};
+use aldgate_wire::replace::{replaced, replaced_at};
 use aldgate_wire::response::ResultView;
 use indexmap::IndexMap;
 use serde_json::json;
@@ -14,7 +15,6 @@ use crate::catalog::{checked_responses, form};
 use crate::clock;
 use crate::gate::Gate;
 use crate::permit::Spent;
-use crate::reply;
 use crate::settings::{MayAsk, origin_of};
 use crate::trail::Trail;
 
@@ -95,7 +95,7 @@ fn relayed(spent: &Spent, request: &InputRequest) -> Result<(Box<RawValue>, Opti
             if form(requested_schema).is_none() {
                 return Err(Fault::MayNotAsk("it asks with a form that is not flat".to_owned()));
             }
-            let named = with_message(&request.raw, &format!("[{upstream}] {message}")).map_err(Fault::Own)?;
+            let named = with_message(&request.raw, &format!("[{upstream}] {message}"))?;
             Ok((named, Some(requested_schema.clone())))
         }
         InputKind::ElicitUrl { message, url } => {
@@ -105,7 +105,7 @@ fn relayed(spent: &Spent, request: &InputRequest) -> Result<(Box<RawValue>, Opti
                 let what = "it asks for a URL to be opened whose origin `ask_origins` does not list";
                 return Err(Fault::MayNotAsk(what.to_owned()));
             }
-            let named = with_message(&request.raw, &format!("[{upstream}] {message}")).map_err(Fault::Own)?;
+            let named = with_message(&request.raw, &format!("[{upstream}] {message}"))?;
             Ok((named, None))
         }
         InputKind::Sampling => {
@@ -123,12 +123,13 @@ fn relayed(spent: &Spent, request: &InputRequest) -> Result<(Box<RawValue>, Opti
     }
 }
 
-/// Whether a request for sampling has a member that needs `sampling.tools` (client/sampling#capabilities).
+/// Whether a request for sampling has a member that needs `sampling.tools` (client/sampling#capabilities). One whose
+/// members cannot be told apart might have it.
 fn offers_tools(request: &RawValue) -> bool {
-    let params =
-        serde_json::from_str::<Members>(request.get()).ok().and_then(|mut all| all.swap_remove("params"));
-    let params = params.and_then(|params| serde_json::from_str::<Members>(params.get()).ok());
-    params.is_some_and(|params| params.contains_key("tools") || params.contains_key("toolChoice"))
+    let read = |raw: &RawValue| serde_json::from_str::<Members>(raw.get());
+    let Ok(mut request) = read(request) else { return true };
+    let Some(params) = request.swap_remove("params") else { return false };
+    read(&params).map_or(true, |params| params.contains_key("tools") || params.contains_key("toolChoice"))
 }
 
 /// The answer to what the upstream asks, where the client sent it along with its first request: all of it, to questions
@@ -149,7 +150,7 @@ pub(super) fn early_answer(spent: &Spent, view: &ResultView) -> Option<Result<Bo
 }
 
 /// The upstream's request for input as the client gets it: the messages say who asks, and the state is sealed together
-/// with the call that it belongs to.
+/// with the call that it belongs to. Every other byte outside of `_meta` is as it came.
 pub(super) fn asked(gate: &Gate, trail: &Trail, spent: &Spent, view: &ResultView) -> Result<Vec<u8>, Fault> {
     let round = trail.round + 1;
     let most = gate.settings.bounds.rounds;
@@ -157,34 +158,31 @@ pub(super) fn asked(gate: &Gate, trail: &Trail, spent: &Spent, view: &ResultView
         return Err(Fault::MayNotAsk(format!("it asks for more than {most} rounds of input")));
     }
     let mut schemas = BTreeMap::new();
-    let mut requests_for_client = Members::new();
+    let mut requests_for_client = None;
     if let Some(raw) = &view.input_requests {
         let requests = elicitation::requests(raw)?;
         if requests.len() > MAX_ASKED {
             return Err(Fault::MayNotAsk(format!("it asks for more than {MAX_ASKED} inputs at once")));
         }
+        let mut named = Vec::with_capacity(requests.len());
         for (key, request) in requests {
-            let (named, schema) = relayed(spent, &request)?;
-            requests_for_client.insert(key.clone(), named);
+            let (request, schema) = relayed(spent, &request)?;
+            named.push((key.clone(), request));
             schemas.insert(key, schema);
         }
+        let set: Vec<_> = named.iter().map(|(key, request)| (key.as_str(), &**request)).collect();
+        requests_for_client = Some(replaced(raw, &set)?);
     }
     let state = sealed(gate, trail, spent, view, round, schemas)?;
-    let mut members = Members::new();
-    let mut put = |key: &str, value: Result<Box<RawValue>, serde_json::Error>| {
-        value.map(|value| members.insert(key.to_owned(), value)).map_err(Fault::Own)
-    };
-    put("resultType", to_raw_value("input_required"))?;
-    if !requests_for_client.is_empty() {
-        put("inputRequests", to_raw_value(&requests_for_client))?;
+    let state = to_raw_value(&state).map_err(Fault::Own)?;
+    let mut set: Vec<(&str, &RawValue)> = vec![("requestState", &state)];
+    if let Some(requests) = &requests_for_client {
+        set.push(("inputRequests", requests));
     }
-    put("requestState", to_raw_value(&state))?;
-    let mut meta = reply::own_meta();
-    if let serde_json::Value::Object(meta) = &mut meta {
-        meta.insert("io.github.aldgate/call".to_owned(), trail.call.as_str().into());
-    }
-    put("_meta", to_raw_value(&meta))?;
-    serde_json::to_vec(&members).map_err(Fault::Own)
+    let signed = gate.signed(trail, view)?;
+    let signed: &RawValue = serde_json::from_slice(&signed).map_err(Fault::Own)?;
+    let result = replaced(signed, &set)?;
+    Ok(result.get().as_bytes().to_vec())
 }
 
 fn sealed(
@@ -218,14 +216,8 @@ fn sealed(
     state.seal(&gate.seal, nonce).map_err(|_| invalid("the state could not be sealed"))
 }
 
-/// The request with another `params.message`, every other member as it came.
-fn with_message(request: &RawValue, message: &str) -> Result<Box<RawValue>, serde_json::Error> {
-    let mut members: Members = serde_json::from_str(request.get())?;
-    let mut params: Members = match members.get("params") {
-        Some(params) => serde_json::from_str(params.get())?,
-        None => Members::new(),
-    };
-    params.insert("message".to_owned(), to_raw_value(message)?);
-    members.insert("params".to_owned(), to_raw_value(&params)?);
-    to_raw_value(&members)
+/// The request with another `params.message`, every other byte as it came.
+fn with_message(request: &RawValue, message: &str) -> Result<Box<RawValue>, Fault> {
+    let message = to_raw_value(message).map_err(Fault::Own)?;
+    Ok(replaced_at(request, &["params", "message"], &message)?)
 }

@@ -4,13 +4,16 @@ use std::borrow::Cow;
 use std::collections::HashMap;
 
 use aldgate_wire::Presence;
+use aldgate_wire::guard::{self, Limits};
+use aldgate_wire::replace::replaced;
 use aldgate_wire::request::Method;
-use aldgate_wire::response::{ResultView, with_members};
+use aldgate_wire::response::ResultView;
 use serde::Deserialize;
 use serde_json::Value;
 use serde_json::value::{RawValue, to_raw_value};
 
 use super::dispatch::Fault;
+use super::exchange::MAX_DEPTH;
 use crate::catalog::Target;
 use crate::permit::Spent;
 
@@ -31,7 +34,8 @@ pub(super) fn check(spent: &Spent, view: &ResultView) -> Result<(), Fault> {
     checked.map_err(|what| Fault::Invalid(what.to_owned()))
 }
 
-/// The structured content of a result that is no error must fit the pinned output schema.
+/// The structured content of a result that is no error must fit the pinned output schema. It is held to one reading first:
+/// of a member that stands twice, the client could read the one that was not checked.
 fn output(spent: &Spent, view: &ResultView) -> Result<(), Fault> {
     let Target::Tool(tool) = &spent.target else { return Ok(()) };
     let Some(schema) = &tool.output else { return Ok(()) };
@@ -39,7 +43,13 @@ fn output(spent: &Spent, view: &ResultView) -> Result<(), Fault> {
         return Ok(());
     }
     let value: Value = match &view.structured_content {
-        Presence::Value(raw) => serde_json::from_str(raw.get()).map_err(Fault::Own)?,
+        Presence::Value(raw) => {
+            let limits = Limits { max_bytes: usize::MAX, max_depth: MAX_DEPTH };
+            guard::check(raw.get().as_bytes(), &limits).map_err(|fault| {
+                Fault::Invalid(format!("its `structuredContent` cannot be checked without doubt: {fault}"))
+            })?;
+            serde_json::from_str(raw.get()).map_err(Fault::Own)?
+        }
         Presence::Null => Value::Null,
         Presence::Absent => {
             return Err(Fault::Invalid(
@@ -115,5 +125,10 @@ pub(super) fn cached_by_caller(spent: &Spent, bytes: Vec<u8>) -> Result<Vec<u8>,
     if members.get("cacheScope").is_none_or(|scope| scope.get() != private.get()) {
         set.push(("cacheScope", &private));
     }
-    with_members(&bytes, &set).map_err(|fault| Fault::Invalid(fault.to_string()))
+    if set.is_empty() {
+        return Ok(bytes);
+    }
+    let whole: &RawValue = serde_json::from_slice(&bytes).map_err(Fault::Own)?;
+    let replaced = replaced(whole, &set).map_err(|fault| Fault::Invalid(fault.to_string()))?;
+    Ok(replaced.get().as_bytes().to_vec())
 }

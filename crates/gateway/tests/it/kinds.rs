@@ -86,6 +86,20 @@ async fn the_clients_model_is_offered_tools_only_where_the_client_declared_that(
 }
 
 #[tokio::test]
+async fn an_unreadable_key_hides_no_tools_from_a_client_that_did_not_declare_them() {
+    let world = World::start(open_to_all).await;
+    for request in [
+        r#"{"method":"sampling/createMessage","params":{"messages":[],"tools":[],"\ud800":1}}"#,
+        r#"{"method":"sampling/createMessage","\ud800":1,"params":{"messages":[],"tools":[]}}"#,
+    ] {
+        let result = format!(r#"{{"resultType":"input_required","inputRequests":{{"a":{request}}}}}"#);
+        world.up.does("look", Behaviour::raw_result(&result));
+        let look = Call::tool("look", r#"{"text":"t"}"#).declaring(json!({"sampling": {}}));
+        assert_eq!(code(&world.send(&look).await), "AG-UPSTREAM-ASKS", "{request}");
+    }
+}
+
+#[tokio::test]
 async fn a_url_leads_to_a_listed_origin_or_nowhere() {
     let world = World::start(open_to_all).await;
     for url in [

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use aldgate_approval::SealKey;
-use aldgate_authority::{Entry, PolicySet, PrincipalKind, Prompts, Registry, Resources};
+use aldgate_authority::{Authority, Entry, PolicySet, PrincipalKind, Prompts, Registry, Resources};
 use aldgate_evidence::Row;
 use aldgate_gateway::settings::{Pins, Settings, Transport, UpstreamSettings};
 use aldgate_gateway::{ConfigurationSource, Configured, Gateway, Parts};
@@ -35,6 +35,8 @@ pub(crate) struct Config {
     pub(crate) entries: Vec<(String, Entry)>,
     pub(crate) resources: Vec<(String, Entry)>,
     pub(crate) prompts: Vec<(String, Entry)>,
+    /// What a tool may do that no entry names; by default it is not served.
+    pub(crate) otherwise: Option<Authority>,
     pub(crate) policy: String,
     pub(crate) settings: Settings,
     pub(crate) upstreams: Vec<UpstreamSettings>,
@@ -51,9 +53,13 @@ impl Config {
     }
 
     fn registry(&self) -> Registry {
-        fake::registry(&self.entries)
+        let registry = fake::registry(&self.entries)
             .with_resources(Resources::new(self.resources.iter().cloned()).unwrap())
-            .with_prompts(Prompts::new(self.prompts.iter().cloned()).unwrap())
+            .with_prompts(Prompts::new(self.prompts.iter().cloned()).unwrap());
+        match self.otherwise {
+            Some(authority) => registry.with_default(authority).unwrap(),
+            None => registry,
+        }
     }
 
     /// The settings of the upstream `up`.
@@ -194,6 +200,7 @@ impl World {
             entries: fake::entries("up"),
             resources: Vec::new(),
             prompts: Vec::new(),
+            otherwise: None,
             policy: POLICY.to_owned(),
             settings,
             upstreams: vec![settings_of("up", "", http(&self.serving.url()))],

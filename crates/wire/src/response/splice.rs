@@ -8,9 +8,6 @@ use crate::quote::Quoted;
 /// A `_meta` that cannot be made.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum SpliceFault {
-    /// Not one JSON object.
-    #[error("the result is no object")]
-    NotObject,
     /// One key is to be set twice.
     #[error("the `_meta` key {} is set twice", Quoted(.key))]
     SetTwice {
@@ -82,44 +79,4 @@ impl ResultView {
         out.push(b'}');
         out
     }
-}
-
-/// An object with other members of these names, every other byte as it came: a value that is there is exchanged in its
-/// place, a member that is not is put first.
-///
-/// # Errors
-/// A name that the object repeats, and a text that is no object.
-pub fn with_members(object: &[u8], set: &[(&str, &RawValue)]) -> Result<Vec<u8>, SpliceFault> {
-    let text = std::str::from_utf8(object).map_err(|_| SpliceFault::NotObject)?;
-    let members = Members::read(text).ok_or(SpliceFault::NotObject)?;
-    let mut places: Vec<(std::ops::Range<usize>, &str)> = Vec::new();
-    let mut first = String::new();
-    for (key, value) in set {
-        let found = members.get(key).map_err(|_| SpliceFault::Repeated { key: (*key).to_owned() })?;
-        match found {
-            Some(raw) => {
-                // `raw` borrows from `text`, so the distance of their beginnings is its offset.
-                let start = (raw.get().as_ptr() as usize).wrapping_sub(text.as_ptr() as usize);
-                places.push((start..start.wrapping_add(raw.get().len()), value.get()));
-            }
-            None => first.push_str(&format!("{}:{},", crate::outbound::quoted(key), value.get())),
-        }
-    }
-    places.sort_unstable_by_key(|(range, _)| range.start);
-    let open = text.find('{').ok_or(SpliceFault::NotObject)? + 1;
-    let (head, _) = text.split_at_checked(open).ok_or(SpliceFault::NotObject)?;
-    let mut out = Vec::with_capacity(text.len() + first.len() + 64);
-    out.extend_from_slice(head.as_bytes());
-    if members.iter().next().is_none() {
-        first.pop();
-    }
-    out.extend_from_slice(first.as_bytes());
-    let mut at = open;
-    for (range, value) in places {
-        out.extend_from_slice(text.get(at..range.start).unwrap_or_default().as_bytes());
-        out.extend_from_slice(value.as_bytes());
-        at = range.end;
-    }
-    out.extend_from_slice(text.get(at..).unwrap_or_default().as_bytes());
-    Ok(out)
 }

@@ -30,6 +30,10 @@ proptest! {
                 // No key got lost, so a reader that keeps the first of two and one that keeps the last see the same.
                 let colons = count_members(&bytes);
                 prop_assert_eq!(count_keys(&value), colons);
+                // Written anew it is the same, and passes.
+                let again = serde_json::to_vec(&value).unwrap();
+                prop_assert_eq!(&serde_json::from_slice::<Value>(&again).unwrap(), &value);
+                prop_assert_eq!(check(&again, &LIMITS), Ok(()));
             }
             Err(
                 GuardFault::DuplicateKey { .. } | GuardFault::LoneSurrogate { .. } | GuardFault::InexactNumber { .. },

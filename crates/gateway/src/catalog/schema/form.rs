@@ -1,5 +1,6 @@
 //! The schemas of forms.
 
+use aldgate_wire::guard::{self, Limits};
 use serde_json::Value;
 use serde_json::value::RawValue;
 
@@ -21,6 +22,8 @@ pub(crate) fn form(raw: &RawValue) -> Option<Value> {
         "const",
         "uniqueItems",
     ];
+    // Of a member that stands twice, the client could show the one that the answer is not held to.
+    guard::check(raw.get().as_bytes(), &Limits::default()).ok()?;
     let schema: Value = serde_json::from_str(raw.get()).ok()?;
     let nesting =
         ["$ref", "$dynamicRef", "allOf", "anyOf", "oneOf", "not", "if", "$defs", "patternProperties"];

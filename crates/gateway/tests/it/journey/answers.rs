@@ -45,7 +45,7 @@ async fn a_listed_tool_is_the_pinned_one_with_what_the_host_says_of_it() {
         r#""description":"Looks — closely.""#,
         r#""inputSchema":{"type":"object","properties":{"text":{"type":"string"},"n":{"type":"integer"}},"required":["text"],"additionalProperties":false}"#,
         r#""annotations":{"readOnlyHint":true,"openWorldHint":false}"#,
-        r#""x-odd":1.50"#,
+        r#""x-odd" : 1.50"#,
         r#""_meta":{"vendor/key":[1],"io.github.aldgate/contract":{"#,
     ] {
         assert!(reply.text().contains(member), "{member} in {}", reply.text());
