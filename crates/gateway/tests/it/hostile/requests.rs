@@ -1,5 +1,5 @@
-//! Clients that send every malformed request that a server has to tell from a good one. The numbers are those of the
-//! sections of the specification's pages, as they stand in the comments.
+//! Clients that send every malformed request that a server has to tell from a good one. Each group names the page of the
+//! specification that its rules are from.
 
 use aldgate_testkit::Call;
 use serde_json::{Value, json};
