@@ -1,8 +1,8 @@
 //! Hostile and odd peers, and fakes shared by tests.
 //!
 //! [`Upstream`] is an MCP server whose tools do what a test scripts: [`Behaviour`] lists what real servers do, and what
-//! none should. [`Client`] sends exact bytes and headers. Both stay on loopback. Nothing here waits for a length of time:
-//! a test opens a [`Latch`], or waits for what it wants to see.
+//! none should. [`Client`] sends exact bytes and headers; [`RmcpClient`] is the official Rust SDK. All stay on loopback.
+//! Nothing here waits for a length of time: a test opens a [`Latch`], or waits for what it wants to see.
 
 mod behaviour;
 mod call;
@@ -10,6 +10,7 @@ mod client;
 pub mod everything;
 mod latch;
 mod respond;
+mod rmcp_client;
 mod seen;
 mod serving;
 mod upstream;
@@ -18,6 +19,7 @@ pub use behaviour::Behaviour;
 pub use call::Call;
 pub use client::{Client, ClientFault, Reply};
 pub use latch::Latch;
+pub use rmcp_client::{RmcpClient, RmcpFault, RmcpHearing};
 pub use seen::Seen;
 pub use serving::Serving;
 pub use upstream::Upstream;
