@@ -118,6 +118,13 @@ fn prompts_are_listed_and_got() {
 }
 
 #[test]
+fn a_resource_can_be_subscribed_to_as_soon_as_the_gateway_serves() {
+    let serving = Serving::start(&["--no-run"]);
+    let listened = serving.run_as(&serving.agent, &["listen", TICKET, "secret://x", "--most", "0"]);
+    assert_eq!(text(&listened), "nothing will be told of `secret://x`\nlistening\n");
+}
+
+#[test]
 fn what_a_subscription_tells_is_printed() {
     let serving = Serving::start(&["--no-run"]);
     // What the servers list is found while the gateway starts, which is a change too.

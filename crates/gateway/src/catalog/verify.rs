@@ -121,6 +121,11 @@ impl Source {
 }
 
 impl Standing {
+    /// Whether a first comparison has ended, well or not.
+    pub(crate) fn is_known(&self) -> bool {
+        self.compared_at.is_some() || self.unreachable.is_some()
+    }
+
     /// How an upstream stands that was compared just now.
     pub(crate) fn found(lock: &Lock, live: LiveList) -> Self {
         use std::hash::{DefaultHasher, Hash as _, Hasher as _};

@@ -36,6 +36,8 @@ const OVERLAP: Duration = Duration::from_secs(2);
 const PAUSES: (Duration, Duration) = (Duration::from_millis(500), Duration::from_secs(60));
 /// How often it is looked whether an upstream that could tell nothing can by now.
 const LOOK_EVERY: Duration = Duration::from_secs(1);
+/// The same before its first comparison has ended: clients wait for it.
+const FIRST_LOOK_EVERY: Duration = Duration::from_millis(50);
 
 /// One stream of an upstream that has acknowledged.
 struct Hearing {
@@ -61,11 +63,16 @@ pub(crate) async fn keep_listening(source: Arc<Source>) {
     let mut first = true;
     loop {
         changes.mark_unchanged();
+        // Looked up first: what is wanted then rests on abilities that are at least as new.
+        let known = source.standing.load().is_known();
         let (asked, generation) = wanted(&source);
         if !asked.lists.any() && asked.uris.is_empty() {
-            settle(&source, generation, Arc::default());
-            // What the upstream can is known after the first comparison, and may change.
-            let _ = tokio::time::timeout(LOOK_EVERY, changes.changed()).await;
+            // What the upstream can is known after the first comparison, and may change. Until then nobody is told no.
+            if known {
+                settle(&source, generation, Arc::default());
+            }
+            let look = if known { LOOK_EVERY } else { FIRST_LOOK_EVERY };
+            let _ = tokio::time::timeout(look, changes.changed()).await;
             continue;
         }
         let begun = Instant::now();
