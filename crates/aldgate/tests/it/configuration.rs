@@ -34,7 +34,9 @@ fn resources_and_prompts_have_sections_of_their_own() {
     let file = |keys: &[&str]| keys.iter().map(|key| format!("[{key}]\n{entry}")).collect::<String>();
     let good =
         file(&["resources.\"a/ticket://{id}\"", "resources.\"b/part://{id}\"", "prompts.\"a/diagnose\""]);
-    assert_eq!(said(&good), Ok(()));
+    // The sections can be read; what they name must be served by somebody.
+    let nobodys = said(&good).expect_err("a fault");
+    assert!(nobodys.contains("`a/ticket://{id}`, but there is no upstream of this name"), "{nobodys}");
     refused(&file(&["resources.\"a/ticket\""]), "`ticket` is not a URI or a template of one");
     refused(&file(&["prompts.diagnose"]), "`diagnose` is not a prompt's key");
     refused(

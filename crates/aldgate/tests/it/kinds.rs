@@ -31,11 +31,9 @@ fn a_ruling_on_something_else_than_a_tool_is_explained() {
     let automatic = |concern: &str, action: &str| json!([concern, action, "automatic", "automatic", []]);
     assert_eq!(explained(&[TICKET]), automatic(ticket, "read"));
     assert_eq!(explained(&[TICKET, "--action", "listen"]), automatic(ticket, "listen"));
-    let completed = ["--action", "complete", "--argument", "ticket_id=SR"];
-    assert_eq!(
-        explained(&[&[&format!("resource:{ticket}")[..]], &completed[..]].concat()),
-        automatic(ticket, "complete")
-    );
+    let template = format!("resource:{ticket}");
+    let completed = [template.as_str(), "--action", "complete", "--argument", "ticket_id=SR"];
+    assert_eq!(explained(&completed), automatic(ticket, "complete"));
     let good = r#"{"model_variant": "AC-250-S", "symptom": "hot"}"#;
     for name in ["prompt:diagnose_fault", "prompt:tickets/diagnose_fault"] {
         assert_eq!(explained(&[name, "--args", good]), automatic("tickets/diagnose_fault", "get_prompt"));
