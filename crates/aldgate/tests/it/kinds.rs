@@ -7,6 +7,7 @@ use expect_test::expect;
 use serde_json::{Value, json};
 
 use crate::commands::FieldService;
+use crate::host::{principal, serve};
 use crate::running::{Serving, aldgate, json_of, run};
 
 const TICKET: &str = "ticket://SR-20031";
@@ -210,4 +211,50 @@ fn contracts_of_every_kind_are_pinned_compared_counted_and_held_back() {
     );
     let fits = text(&run(&["policy", "check", "--config", config]));
     assert!(fits.contains("the policies fit the contracts: 1 tool, 1 resource"), "{fits}");
+}
+
+#[test]
+fn a_read_waits_for_a_person_and_a_subscription_to_the_same_is_refused() {
+    let service = FieldService::start();
+    let folder = tempfile::tempdir().expect("a folder");
+    let (agent, first) = principal(&["agent", "--role", "agent"]);
+    let (approver, second) = principal(&["ann", "--kind", "person", "--role", "approver"]);
+    let policies = r#"
+        @id("agents") permit (principal in Role::"agent", action, resource);
+        @id("approvers") permit (principal in Role::"approver", action in [Action::"decide", Action::"audit"], resource);
+    "#;
+    std::fs::write(folder.path().join("p.cedar"), policies).expect("written");
+    let config = format!(
+        "[gateway]\nlisten = \"127.0.0.1:0\"\n[admin]\nlisten = \"127.0.0.1:0\"\n[policy]\nfiles = [\"p.cedar\"]\n{first}\n{second}\n\
+         [upstreams.tickets]\nkind = \"http\"\nurl = \"{}/tickets/mcp\"\nlock = \"t.json\"\n\
+         [resources.\"tickets/ticket://{{ticket_id}}\"]\nauthority = \"requires_approval\"\nlabels = []\nread_only = true\n",
+        service.base
+    );
+    std::fs::write(folder.path().join("aldgate.toml"), config).expect("written");
+    let pinned = aldgate().current_dir(&folder).args(["contracts", "pin"]).output().expect("the binary runs");
+    assert!(pinned.status.success(), "{}", text(&pinned));
+    let (mut gateway, _said, url, admin) = serve(folder.path());
+    let run_as = |token: &str, arguments: &[&str]| {
+        let mut command = aldgate();
+        command.args(arguments).env("ALDGATE_URL", &url).env("ALDGATE_ADMIN_URL", &admin);
+        command.env("ALDGATE_TOKEN", token).output().expect("the binary runs")
+    };
+    let read = ["resources", "read", TICKET];
+    let pending = text(&run_as(&agent, &read));
+    assert!(pending.starts_with("AG-APPROVAL-PENDING") && pending.contains("7403"), "{pending}");
+    let listed = json_of(&run_as(&approver, &["approvals", "list", "--json"]));
+    let approval = &listed["approvals"][0];
+    assert_eq!(approval["tool"], "resource:tickets/ticket://{ticket_id}", "{listed}");
+    let id = approval["id"].as_str().expect("an id");
+    let shown = json_of(&run_as(&approver, &["approvals", "show", id, "--json"]));
+    assert_eq!(shown["arguments"], json!({"uri": TICKET}));
+    assert!(run_as(&approver, &["approvals", "approve", id]).status.success());
+    assert_eq!(json_of(&run_as(&agent, &read))["ticket_id"], "SR-20031");
+    // An approval is good once.
+    assert!(text(&run_as(&agent, &read)).starts_with("AG-APPROVAL-PENDING"));
+    // Whoever listens cannot wait for a person.
+    let heard = text(&run_as(&agent, &["listen", TICKET, "--most", "0"]));
+    assert!(heard.starts_with("nothing will be told of `ticket://SR-20031`"), "{heard}");
+    gateway.kill().expect("killed");
+    gateway.wait().expect("it ends");
 }
