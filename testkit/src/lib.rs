@@ -1,8 +1,9 @@
 //! Hostile and odd peers, and fakes shared by tests.
 //!
 //! [`Upstream`] is an MCP server whose tools do what a test scripts: [`Behaviour`] lists what real servers do, and what
-//! none should; [`RawUpstream`] answers calls with any bytes. [`Client`] sends exact bytes and headers. All stay on loopback. Nothing here waits for a length of time:
-//! a test opens a [`Latch`], or waits for what it wants to see.
+//! none should; [`RawUpstream`] answers calls with any bytes. [`Client`] sends exact bytes and headers; [`RmcpClient`] is the
+//! official Rust SDK. All stay on loopback. Nothing here waits for a length of time: a test opens a [`Latch`], or waits for
+//! what it wants to see.
 
 mod behaviour;
 mod call;
@@ -13,6 +14,7 @@ pub mod everything;
 mod latch;
 mod raw;
 mod respond;
+mod rmcp_client;
 mod seen;
 mod serving;
 mod upstream;
@@ -24,6 +26,7 @@ pub use ears::Ears;
 pub use events::Events;
 pub use latch::Latch;
 pub use raw::{RawUpstream, Step};
+pub use rmcp_client::{RmcpClient, RmcpFault, RmcpHearing};
 pub use seen::Seen;
 pub use serving::Serving;
 pub use upstream::Upstream;

@@ -115,7 +115,7 @@ impl Course<'_> {
                 Err(Lost::Refused(refused)) if attempt < attempts && refused.status == Some(429) => {
                     refused.message
                 }
-                Err(lost) => return Err(self.fault(lost, read_only, attempt, limits.timeout)),
+                Err(lost) => return Err(fault(self.tool, lost, read_only, attempt, limits.timeout)),
             };
             limits.rest_before(attempt, Duration::ZERO).await;
             attempt += 1;
@@ -134,36 +134,6 @@ impl Course<'_> {
             Err(Unusable::Ask { key, method }) => Err(CallFault::UnknownAsk { tool, key, method }),
             Err(Unusable::Shape(what)) if read_only => Err(CallFault::Malformed { tool, what }),
             Err(Unusable::Shape(what)) => Err(CallFault::Unsettled { tool, what }),
-        }
-    }
-
-    fn fault(&self, lost: Lost, read_only: bool, attempts: usize, after: Duration) -> CallFault {
-        let tool = self.tool.to_owned();
-        match lost {
-            Lost::Rpc(error) => {
-                let said = |member: &str| error.data.as_ref()?.get(member)?.as_str().map(str::to_owned);
-                CallFault::Rpc {
-                    tool,
-                    code: i64::from(error.code.0),
-                    message: error.message.to_string(),
-                    ag: said("code").filter(|code| code.starts_with("AG-")),
-                    call: said("call"),
-                }
-            }
-            Lost::Refused(Refused { status: Some(401), code: None, .. }) => CallFault::Unauthorized { tool },
-            Lost::Refused(refused) => CallFault::Refused { tool, message: refused.message, ag: refused.code },
-            Lost::Unauthorized => CallFault::Unauthorized { tool },
-            Lost::NotSent(cause) => {
-                CallFault::Unreachable { tool, attempts, source: TransportTrouble(cause) }
-            }
-            Lost::Broken(cause) if read_only => {
-                CallFault::Unreachable { tool, attempts, source: TransportTrouble(cause) }
-            }
-            Lost::TimedOut if read_only => CallFault::TimedOut { tool, after },
-            Lost::Broken(cause) => CallFault::Unsettled { tool, what: cause },
-            Lost::TimedOut => {
-                CallFault::Unsettled { tool, what: format!("no answer within {} s", after.as_secs_f64()) }
-            }
         }
     }
 
@@ -209,6 +179,35 @@ impl Course<'_> {
             replies.insert(key, reply.to_wire());
         }
         Ok(Some(replies))
+    }
+}
+
+/// Why a request for `tool` brought no answer; another thing than a tool is named so too.
+pub(crate) fn fault(tool: &str, lost: Lost, read_only: bool, attempts: usize, after: Duration) -> CallFault {
+    let tool = tool.to_owned();
+    match lost {
+        Lost::Rpc(error) => {
+            let said = |member: &str| error.data.as_ref()?.get(member)?.as_str().map(str::to_owned);
+            CallFault::Rpc {
+                tool,
+                code: i64::from(error.code.0),
+                message: error.message.to_string(),
+                ag: said("code").filter(|code| code.starts_with("AG-")),
+                call: said("call"),
+            }
+        }
+        Lost::Refused(Refused { status: Some(401), code: None, .. }) => CallFault::Unauthorized { tool },
+        Lost::Refused(refused) => CallFault::Refused { tool, message: refused.message, ag: refused.code },
+        Lost::Unauthorized => CallFault::Unauthorized { tool },
+        Lost::NotSent(cause) => CallFault::Unreachable { tool, attempts, source: TransportTrouble(cause) },
+        Lost::Broken(cause) if read_only => {
+            CallFault::Unreachable { tool, attempts, source: TransportTrouble(cause) }
+        }
+        Lost::TimedOut if read_only => CallFault::TimedOut { tool, after },
+        Lost::Broken(cause) => CallFault::Unsettled { tool, what: cause },
+        Lost::TimedOut => {
+            CallFault::Unsettled { tool, what: format!("no answer within {} s", after.as_secs_f64()) }
+        }
     }
 }
 

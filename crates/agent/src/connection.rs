@@ -112,11 +112,7 @@ impl Connection {
             let Some(next) = &cursor else { break };
             let repeated = !seen.insert(next.clone());
             if repeated || seen.len() >= self.limits.max_pages || tools.len() > self.limits.max_tools {
-                return Err(ConnectionFault::TooManyTools {
-                    url: self.url(),
-                    pages: self.limits.max_pages,
-                    tools: self.limits.max_tools,
-                });
+                return Err(self.too_long("tools"));
             }
         }
         let marked = tools.iter().filter(|tool| tool.host_says_read_only()).map(|tool| tool.name.clone());
@@ -178,7 +174,7 @@ impl Connection {
         self.read_only.read().unwrap_or_else(PoisonError::into_inner).contains(tool)
     }
 
-    fn url(&self) -> String {
+    pub(crate) fn url(&self) -> String {
         self.url.clone()
     }
 
@@ -192,28 +188,46 @@ impl Connection {
             params: Some(params),
             extensions: Default::default(),
         });
-        let fail = |what: String| ConnectionFault::List { url: self.url(), what };
-        match exchange::send(self.peer(), request, self.limits.timeout).await {
-            Ok(ServerResult::ListToolsResult(list)) => {
+        match self.list_answer("tools", request).await? {
+            ServerResult::ListToolsResult(list) => {
                 Ok((list.tools.iter().map(ToolSummary::from_wire).collect(), list.next_cursor))
             }
-            Ok(ServerResult::CustomResult(raw)) => {
-                salvage(&raw.0).ok_or_else(|| fail("found an answer that is not a list of tools".to_owned()))
-            }
-            Ok(_) => Err(fail("found an answer that is not a list of tools".to_owned())),
-            Err(Lost::Unauthorized) => Err(ConnectionFault::Unauthorized { url: self.url() }),
-            Err(Lost::Rpc(error)) => Err(match Refused::of_error(&error) {
+            ServerResult::CustomResult(raw) => salvage(&raw.0).ok_or_else(|| self.no_list("tools")),
+            _ => Err(self.no_list("tools")),
+        }
+    }
+
+    /// The answer to a request for one page of a list.
+    pub(crate) async fn list_answer(
+        &self,
+        of: &'static str,
+        request: ClientRequest,
+    ) -> Result<ServerResult, ConnectionFault> {
+        let fail = |what: String| ConnectionFault::List { url: self.url(), of, what };
+        exchange::send(self.peer(), request, self.limits.timeout).await.map_err(|lost| match lost {
+            Lost::Unauthorized => ConnectionFault::Unauthorized { url: self.url() },
+            Lost::Rpc(error) => match Refused::of_error(&error) {
                 Some(refused) => ConnectionFault::refused(&self.url, refused),
                 None => fail(format!("error {}: {}", error.code.0, error.message)),
-            }),
-            Err(Lost::Refused(refused)) => Err(ConnectionFault::refused(&self.url, refused)),
-            Err(Lost::NotSent(what) | Lost::Broken(what)) => {
-                Err(ConnectionFault::Unreachable { url: self.url(), what })
+            },
+            Lost::Refused(refused) => ConnectionFault::refused(&self.url, refused),
+            Lost::NotSent(what) | Lost::Broken(what) => {
+                ConnectionFault::Unreachable { url: self.url(), what }
             }
-            Err(Lost::TimedOut) => {
-                Err(fail(format!("no answer within {} s", self.limits.timeout.as_secs_f64())))
-            }
-        }
+            Lost::TimedOut => fail(format!("no answer within {} s", self.limits.timeout.as_secs_f64())),
+        })
+    }
+
+    /// A list that does not end within the bounds.
+    pub(crate) fn too_long(&self, of: &'static str) -> ConnectionFault {
+        let CallLimits { max_pages: pages, max_tools: elements, .. } = self.limits;
+        ConnectionFault::TooLong { url: self.url(), of, pages, elements }
+    }
+
+    /// An answer that is not the list that was asked for.
+    pub(crate) fn no_list(&self, of: &'static str) -> ConnectionFault {
+        let what = "found an answer that is not such a list".to_owned();
+        ConnectionFault::List { url: self.url(), of, what }
     }
 }
 

@@ -108,25 +108,29 @@ pub enum ConnectionFault {
         /// What it said.
         what: String,
     },
-    /// The tools could not be listed.
-    #[error("`{url}` did not list its tools: {what}")]
+    /// A list was not had.
+    #[error("`{url}` did not list its {of}: {what}")]
     List {
         /// The address.
         url: String,
+        /// What was to be listed.
+        of: &'static str,
         /// What happened.
         what: String,
     },
     /// The list does not end within the bounds.
     #[error(
-        "`{url}` lists more than {pages} pages or {tools} tools, or repeats a page; narrow it or raise the limits"
+        "`{url}` lists more than {pages} pages or {elements} {of}, or repeats a page; narrow it or raise the limits"
     )]
-    TooManyTools {
+    TooLong {
         /// The address.
         url: String,
+        /// What was to be listed.
+        of: &'static str,
         /// The bound on pages.
         pages: usize,
-        /// The bound on tools.
-        tools: usize,
+        /// The bound on elements.
+        elements: usize,
     },
 }
 
@@ -147,7 +151,7 @@ impl ConnectionFault {
             Self::Unauthorized { .. } => "AG-AGENT-UNAUTHORIZED",
             Self::Revision { .. } => "AG-AGENT-REVISION",
             Self::List { .. } => "AG-AGENT-LIST",
-            Self::TooManyTools { .. } => "AG-AGENT-LIST-BOUND",
+            Self::TooLong { .. } => "AG-AGENT-LIST-BOUND",
         }
     }
 }

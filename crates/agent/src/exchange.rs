@@ -66,7 +66,8 @@ impl Drop for OpenRequest<'_> {
     }
 }
 
-fn lost(fault: &ServiceError) -> Lost {
+/// What the client library says of a request, in our words.
+pub(crate) fn lost(fault: &ServiceError) -> Lost {
     if fault.is_authorization_required() || fault.auth_challenge().is_some() {
         return Lost::Unauthorized;
     }

@@ -2,8 +2,9 @@
 //!
 //! A [`Connection`] speaks MCP 2026-07-28 to the endpoint and drives the rounds of one call: it answers
 //! `input_required` through an [`Asker`], waits for a pending approval, and repeats only what the host marked
-//! read-only. [`run()`] puts a [`Planner`] on top: the planner says which tool to call next, the loop calls it and
-//! hands back what came of it. [`Scripted`] is the planner that works a field-service ticket without a model.
+//! read-only. It also reads resources, gets prompts and listens, each in one request. [`run()`] puts a [`Planner`] on
+//! top: the planner says which tool to call next, the loop calls it and hands back what came of it. [`Scripted`] is the
+//! planner that works a field-service ticket without a model.
 //!
 //! **Invariant:** what a tool wrote reaches a planner only as [`FromTool`], never as plain text of the host.
 //!
@@ -20,6 +21,7 @@ mod http;
 mod outcome;
 mod pace;
 mod planner;
+mod reading;
 mod refused;
 mod run;
 mod scripted;
@@ -32,6 +34,7 @@ pub use endpoint::{ClientProfile, ConnectionFault, Endpoint, ServerIdentity};
 pub use outcome::{CallFault, CallOutcome, Complete, PENDING_CODE, Refusal};
 pub use pace::CallLimits;
 pub use planner::{Finding, FromTool, Observation, PlanFault, Planner, RunState, Step};
+pub use reading::{Change, Hearing, ListOf};
 pub use run::{RunEvent, RunFault, RunLimits, RunReport, run};
 pub use scripted::Scripted;
 pub use tool::{ContractMark, Hints, ToolSummary};

@@ -18,7 +18,7 @@ pub struct CallLimits {
     pub max_pause: Duration,
     /// How many pages of a list are read.
     pub max_pages: usize,
-    /// How many tools are read in all.
+    /// How many elements of a list are read in all.
     pub max_tools: usize,
 }
 

@@ -1,9 +1,15 @@
 //! The command line.
 
+mod client;
+
 use std::net::SocketAddr;
 use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand};
+
+pub(crate) use client::{
+    AgentCommand, CallArguments, ListenArguments, PromptsCommand, ResourcesCommand, ToolsCommand,
+};
 
 /// A governed gateway for the tools that agents use (MCP 2026-07-28).
 #[derive(Debug, Parser)]
@@ -46,6 +52,14 @@ pub(crate) enum Command {
     Tools(ToolsCommand),
     /// Call one tool.
     Call(CallArguments),
+    /// List resources, or read one.
+    #[command(subcommand)]
+    Resources(ResourcesCommand),
+    /// List prompts, or get one.
+    #[command(subcommand)]
+    Prompts(PromptsCommand),
+    /// Tell of changes of the lists, and of resources.
+    Listen(ListenArguments),
     /// Let an agent work on a task.
     #[command(subcommand)]
     Agent(AgentCommand),
@@ -214,7 +228,7 @@ pub(crate) enum PolicyCommand {
         #[arg(long)]
         json: bool,
     },
-    /// Show the ruling of each role on each tool, beside what the annotations imply.
+    /// Show the ruling of each role on each tool, resource and prompt, beside what a tool's annotations imply.
     Matrix {
         #[command(flatten)]
         file: ConfigFile,
@@ -222,22 +236,31 @@ pub(crate) enum PolicyCommand {
         #[arg(long)]
         json: bool,
     },
-    /// Explain the ruling on one call.
-    Explain {
-        /// The tool, by its visible name.
-        tool: String,
-        /// The principal of the configuration that calls.
-        #[arg(long = "as", value_name = "PRINCIPAL")]
-        principal: String,
-        /// The arguments, a JSON object.
-        #[arg(long, value_name = "JSON", default_value = "{}")]
-        args: String,
-        #[command(flatten)]
-        file: ConfigFile,
-        /// Print JSON.
-        #[arg(long)]
-        json: bool,
-    },
+    /// Explain the ruling on one request.
+    Explain(ExplainArguments),
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct ExplainArguments {
+    /// A tool by its visible name, a resource by its URI, `prompt:NAME`, or `gateway` for its lists.
+    pub(crate) what: String,
+    /// The principal of the configuration that asks.
+    #[arg(long = "as", value_name = "PRINCIPAL")]
+    pub(crate) principal: String,
+    /// What is done with it; what it is there for where this is left out.
+    #[arg(long, value_parser = ["call", "read", "get_prompt", "complete", "listen"])]
+    pub(crate) action: Option<String>,
+    /// The arguments of a tool or prompt, a JSON object; for `complete` those that were chosen before.
+    #[arg(long, value_name = "JSON", default_value = "{}")]
+    pub(crate) args: String,
+    /// The argument that is completed and what is typed of it, for `complete`.
+    #[arg(long, value_name = "NAME=VALUE")]
+    pub(crate) argument: Option<String>,
+    #[command(flatten)]
+    pub(crate) file: ConfigFile,
+    /// Print JSON.
+    #[arg(long)]
+    pub(crate) json: bool,
 }
 
 #[derive(Debug, Subcommand)]
@@ -245,7 +268,7 @@ pub(crate) enum ContractsCommand {
     /// Write what upstreams serve now into their locks, and say what changed.
     Pin(PinArguments),
     /// Compare what upstreams serve now with their locks, and show what differs. Exit code 1 where a pinned contract
-    /// differs or is gone; a tool that is new is named, not offered, and no reason for exit code 1.
+    /// differs or is gone; what is new is named, not offered, and no reason for exit code 1.
     Verify {
         /// Only this upstream.
         upstream: Option<String>,
@@ -309,7 +332,8 @@ pub(crate) struct DecisionArguments {
 pub(crate) enum AuditCommand {
     /// The newest rows of evidence.
     List {
-        /// Only rows of this tool, `upstream/tool`, or the tool's name alone.
+        /// Only rows of this tool, `upstream/tool`, or the tool's name alone; `resource:upstream/template` and
+        /// `prompt:upstream/name` of the others.
         #[arg(long)]
         tool: Option<String>,
         /// Only rows of this kind: `answer`, `intent`, `outcome`, `refusal`, `approval_asked`, `approval_decided`,
@@ -328,51 +352,6 @@ pub(crate) enum AuditCommand {
         call: String,
         #[command(flatten)]
         target: AdminTarget,
-    },
-}
-
-#[derive(Debug, Subcommand)]
-pub(crate) enum ToolsCommand {
-    /// The tools that this principal may use.
-    List {
-        #[command(flatten)]
-        target: AgentTarget,
-    },
-    /// One contract, as the gateway serves it: its hints, what they imply, what the host says, its schemas and
-    /// boundaries. An operator sees also tools that are in nobody's list, and whether the tool is refused now.
-    Show {
-        /// The tool, by its visible name.
-        name: String,
-        #[command(flatten)]
-        target: AgentTarget,
-        /// The admin API, asked for tools that this principal's list does not hold.
-        #[arg(long, value_name = "URL", env = "ALDGATE_ADMIN_URL", default_value = "http://127.0.0.1:7301")]
-        admin: String,
-    },
-}
-
-#[derive(Debug, Args)]
-pub(crate) struct CallArguments {
-    /// The tool, by its visible name.
-    pub(crate) tool: String,
-    /// The arguments, a JSON object.
-    #[arg(long, value_name = "JSON", default_value = "{}")]
-    pub(crate) args: String,
-    #[command(flatten)]
-    pub(crate) target: AgentTarget,
-}
-
-#[derive(Debug, Subcommand)]
-pub(crate) enum AgentCommand {
-    /// Work on a task, such as "work ticket SR-20031".
-    Run {
-        /// The task.
-        task: String,
-        /// Who plans; `scripted` works field-service tickets by fixed rules, without a model.
-        #[arg(long, default_value = "scripted", value_parser = ["scripted"])]
-        planner: String,
-        #[command(flatten)]
-        target: AgentTarget,
     },
 }
 

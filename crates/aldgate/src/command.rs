@@ -8,8 +8,11 @@ mod call;
 mod config;
 mod contracts;
 mod dev;
+mod listen;
 mod policy;
+mod prompts;
 mod reload;
+mod resources;
 pub(crate) mod serve;
 mod status;
 mod token;
@@ -40,6 +43,9 @@ pub(crate) async fn run(arguments: Arguments) -> miette::Result<ExitCode> {
         Command::Status(target) => status::run(&target).await,
         Command::Tools(what) => tools::run(what).await,
         Command::Call(arguments) => call::run(arguments).await,
+        Command::Resources(what) => resources::run(what).await,
+        Command::Prompts(what) => prompts::run(what).await,
+        Command::Listen(arguments) => listen::run(arguments).await,
         Command::Agent(what) => agent::run(what).await,
         Command::Token(what) => token::run(what),
     }

@@ -39,7 +39,7 @@ pub use gateway::{Gateway, Parts, Recovered, Reloader, StartFault};
 pub use line::Line;
 pub use permit::Permit;
 pub use pinning::{LiveContracts, fetch_live, pin_live};
-pub use review::{Reviewed, ReviewedTool, review};
+pub use review::{Reviewed, ReviewedPrompt, ReviewedResource, ReviewedTool, review};
 pub use snapshot::{ConfigurationSource, Configured};
 pub use trail::Trail;
 pub use upstream::{ExchangeFault, Outcome, TransportFault};

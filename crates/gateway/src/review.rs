@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
-use aldgate_authority::{Authorizer, AuthorizerFault, PolicySet, Registry, ToolContract};
-use serde_json::Value;
+use aldgate_authority::{Authorizer, AuthorizerFault, Concern, PolicySet, Registry, ToolContract};
+use serde_json::{Value, json};
 
 use crate::catalog::{Asking, Catalog, Source, Standing};
 use crate::gateway::StartFault;
@@ -28,12 +28,44 @@ pub struct ReviewedTool {
     pub input_schema: Value,
 }
 
+/// One resource of a reviewed configuration.
+pub struct ReviewedResource {
+    /// `upstream/URI` or `upstream/template`, as the registry writes it.
+    pub key: String,
+    /// The host's name of the upstream.
+    pub upstream: String,
+    /// The URI or template.
+    pub template: String,
+    /// Digest of the pinned template; empty where none is pinned under this text.
+    pub contract: String,
+}
+
+/// One prompt of a reviewed configuration.
+pub struct ReviewedPrompt {
+    /// The name that clients see.
+    pub visible: String,
+    /// `upstream/prompt`
+    pub key: String,
+    /// The host's name of the upstream.
+    pub upstream: String,
+    /// The name that the upstream knows.
+    pub prompt: String,
+    /// Digest of the pinned contract.
+    pub contract: String,
+    /// The pinned arguments, objects with `name` and `required`.
+    pub arguments: Value,
+}
+
 /// A configuration that was checked without starting anything.
 pub struct Reviewed {
     /// The tools that would be offered.
     pub tools: Vec<ReviewedTool>,
-    /// Tools that would be held back, and why.
-    pub held_back: Vec<(String, String)>,
+    /// The resources that could be read.
+    pub resources: Vec<ReviewedResource>,
+    /// The prompts that would be offered.
+    pub prompts: Vec<ReviewedPrompt>,
+    /// What would be held back, and why.
+    pub held_back: Vec<(Concern, String)>,
     /// Registry and policies, ready to rule.
     pub authorizer: Authorizer,
 }
@@ -80,8 +112,35 @@ pub fn review(
             input_schema: tool.input_schema.clone(),
         })
         .collect();
-    let held_back = catalog.held_back.iter().map(|held| (held.tool.clone(), held.why.clone())).collect();
-    Ok(Reviewed { tools, held_back, authorizer })
+    let resources = catalog
+        .resources
+        .values()
+        .map(|resource| ReviewedResource {
+            key: resource.offer.key.clone(),
+            upstream: resource.offer.source.upstream.name().to_owned(),
+            template: resource.offer.name.clone(),
+            contract: resource.offer.contract.clone(),
+        })
+        .collect();
+    let prompts = catalog
+        .prompts
+        .values()
+        .map(|prompt| ReviewedPrompt {
+            visible: prompt.offer.visible.clone(),
+            key: prompt.offer.key.clone(),
+            upstream: prompt.offer.source.upstream.name().to_owned(),
+            prompt: prompt.offer.name.clone(),
+            contract: prompt.offer.contract.clone(),
+            arguments: prompt
+                .arguments
+                .iter()
+                .map(|one| json!({"name": one.name, "required": one.required}))
+                .collect(),
+        })
+        .collect();
+    let held_back =
+        catalog.held_back.iter().map(|held| (Concern::parse(&held.tool), held.why.clone())).collect();
+    Ok(Reviewed { tools, resources, prompts, held_back, authorizer })
 }
 
 /// Registry and policies, ready to rule on the tools of a catalogue.

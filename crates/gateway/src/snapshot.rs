@@ -102,9 +102,14 @@ async fn source(
         .map_err(|source| StartFault::Upstream { name: name.clone(), source })?;
     let mut known = before.iter().flat_map(|before| &before.catalog.sources);
     let earlier = known.find(|source| source.upstream.identity() == upstream.identity());
-    let earlier = earlier.map(|source| source.standing.load_full());
     let (lock, standing) = match one.pins {
-        Pins::Locked(lock) => (lock, earlier.as_ref().map(|standing| standing.carried()).unwrap_or_default()),
+        Pins::Locked(lock) => {
+            let standing = earlier.map(|source| {
+                let same = source.lock.to_pretty_json() == lock.to_pretty_json();
+                source.standing.load().carried(same)
+            });
+            (lock, standing.unwrap_or_default())
+        }
         Pins::FirstUse => {
             let mut live = live_list(&upstream, &settings.bounds)
                 .await

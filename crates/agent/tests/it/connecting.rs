@@ -45,7 +45,7 @@ async fn pages_are_followed_to_their_end() {
 async fn a_list_that_repeats_a_page_is_refused() {
     let fake = Fake::with_pages(vec![json!({"tools": [], "nextCursor": "0"})], |_, _| done("")).await;
     let connection = Connection::open(&fake.endpoint()).await.unwrap();
-    assert!(matches!(connection.tools().await, Err(ConnectionFault::TooManyTools { .. })));
+    assert!(matches!(connection.tools().await, Err(ConnectionFault::TooLong { .. })));
 }
 
 #[tokio::test]

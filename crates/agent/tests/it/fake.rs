@@ -158,7 +158,7 @@ async fn answer(State(inner): State<Arc<Inner>>, headers: HeaderMap, body: Bytes
             "ttlMs": 60000, "cacheScope": "private",
             "_meta": {"io.modelcontextprotocol/serverInfo": {"name": "fake", "version": "1"}}
         })),
-        "tools/list" => {
+        "tools/list" | "resources/list" | "resources/templates/list" | "prompts/list" => {
             let page = request["params"]["cursor"].as_str().map_or(0, |cursor| cursor.parse().unwrap());
             let mut page: Value = inner.pages[page % inner.pages.len()].clone();
             page["resultType"] = Value::from("complete");
@@ -166,7 +166,7 @@ async fn answer(State(inner): State<Arc<Inner>>, headers: HeaderMap, body: Bytes
             page["cacheScope"] = Value::from("private");
             Reply::Result(page)
         }
-        "tools/call" => {
+        "tools/call" | "resources/read" | "prompts/get" => {
             let seen =
                 Seen { id: id.clone(), params: request["params"].as_object().unwrap().clone(), headers };
             let number = {

@@ -7,5 +7,6 @@ mod fake;
 mod field_service;
 mod gate;
 mod pending;
+mod reading;
 mod retrying;
 mod running;

@@ -2,11 +2,11 @@
 
 use std::process::ExitCode;
 
-use aldgate_authority::Severity;
-use serde_json::json;
+use aldgate_authority::{Concern, Severity};
+use serde_json::{Value, json};
 
 use super::configuration;
-use super::policy::{findings, told_finding};
+use super::policy::{findings, offered, told_finding};
 use crate::cli::{ConfigCommand, ConfigFile};
 use crate::config::{markdown, reviewed, schema, warnings};
 use crate::fault::counted;
@@ -29,18 +29,20 @@ fn check(file: &ConfigFile, json: bool) -> miette::Result<ExitCode> {
     let errors = findings.iter().filter(|finding| finding.severity == Severity::Error).count();
     let held = reviewed.held_back.iter();
     if json {
-        let held: Vec<_> = held.map(|(tool, why)| json!({"tool": tool, "why": why})).collect();
+        let held: Vec<_> = held.map(|(what, why)| told_held(what, why)).collect();
         out::json(&json!({
             "upstreams": loaded.config.upstreams.len(),
             "tools": reviewed.tools.len(),
+            "resources": reviewed.resources.len(),
+            "prompts": reviewed.prompts.len(),
             "principals": loaded.config.principals.len(),
             "held_back": held,
             "warnings": warnings,
             "policy_findings": findings,
         }))?;
     } else {
-        for (tool, why) in held {
-            out::line(format!("held back: {}: {}", out::plain(tool), out::plain(why)))?;
+        for (what, why) in held {
+            out::line(format!("held back: {}: {}", out::plain(&what.to_string()), out::plain(why)))?;
         }
         warnings.iter().try_for_each(|warning| out::line(format!("warning: {}", out::plain(warning))))?;
         findings.iter().try_for_each(|finding| out::line(told_finding(finding)))?;
@@ -53,10 +55,19 @@ fn check(file: &ConfigFile, json: bool) -> miette::Result<ExitCode> {
             out::line(format!(
                 "the configuration is good: {}, {}, {}",
                 counted(loaded.config.upstreams.len(), "upstream"),
-                counted(reviewed.tools.len(), "tool"),
+                offered(reviewed.tools.len(), reviewed.resources.len(), reviewed.prompts.len()),
                 counted(loaded.config.principals.len(), "principal"),
             ))?;
         }
     }
     Ok(if errors > 0 { ExitCode::FAILURE } else { ExitCode::SUCCESS })
+}
+
+/// Its key under the word for what it is, such as `"tool": "tickets/get_ticket"`, and why.
+fn told_held(what: &Concern, why: &str) -> Value {
+    let mut told = serde_json::to_value(what).unwrap_or_default();
+    if let Value::Object(members) = &mut told {
+        members.insert("why".to_owned(), why.into());
+    }
+    told
 }

@@ -119,3 +119,12 @@ fn shown_item(kind: aldgate_contract::Kind, name: &str) -> String {
     let name = out::plain(name);
     if kind == aldgate_contract::Kind::Tool { name } else { format!("{kind} `{name}`") }
 }
+
+/// The member under which JSON names a contract.
+fn member(kind: aldgate_contract::Kind) -> &'static str {
+    match kind {
+        aldgate_contract::Kind::Tool => "tool",
+        aldgate_contract::Kind::ResourceTemplate => "resource_template",
+        aldgate_contract::Kind::Prompt => "prompt",
+    }
+}

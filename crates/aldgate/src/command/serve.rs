@@ -58,8 +58,8 @@ pub(super) fn secret(variable: &str) -> miette::Result<String> {
 async fn gateway(file: &HostFile) -> miette::Result<()> {
     let loaded = host_configuration(file)?;
     let reviewed = reviewed(&loaded)?;
-    for (tool, why) in &reviewed.held_back {
-        note!("held back: {}: {}", out::plain(tool), out::plain(why));
+    for (what, why) in &reviewed.held_back {
+        note!("held back: {}: {}", out::plain(&what.to_string()), out::plain(why));
     }
     for warning in warnings(&loaded) {
         note!("warning: {}", out::plain(&warning));

@@ -2,8 +2,10 @@
 
 use std::process::ExitCode;
 
+use aldgate_authority::{Concern, Kind};
 use serde_json::Value;
 
+use super::policy::offered;
 use crate::admin::Admin;
 use crate::cli::AdminTarget;
 use crate::fault::counted;
@@ -20,44 +22,65 @@ pub(super) async fn run(target: &AdminTarget) -> miette::Result<ExitCode> {
         Some(Value::Number(number)) => number.to_string(),
         _ => "-".to_owned(),
     };
-    let number = |key: &str| {
-        let number = found.get(key).and_then(Value::as_u64).unwrap_or_default();
-        usize::try_from(number).unwrap_or(usize::MAX)
-    };
     out::line(format!(
         "aldgate {}, MCP {}, {}",
         word(&found, "version"),
         word(&found, "revision"),
-        counted(number("tools"), "tool"),
+        offered(number(&found, "tools"), number(&found, "resources"), number(&found, "prompts")),
     ))?;
     for upstream in found.get("upstreams").and_then(Value::as_array).into_iter().flatten() {
         let compared = word(upstream, "compared_at");
+        let others = [("pinned_resource_templates", "resource template"), ("pinned_prompts", "prompt")];
+        let others = others.into_iter().filter(|(key, _)| number(upstream, key) > 0);
+        let pinned: Vec<String> = [("pinned", "tool")]
+            .into_iter()
+            .chain(others)
+            .map(|(key, thing)| counted(number(upstream, key), thing))
+            .collect();
+        let listed = match number(upstream, "resources") {
+            0 => String::new(),
+            listed => format!("{} listed, ", counted(listed, "resource")),
+        };
         out::line(format!(
-            "upstream {} at {}: {} pinned, compared {compared}",
+            "upstream {} at {}: {} pinned, {listed}compared {compared}",
             word(upstream, "name"),
             word(upstream, "endpoint"),
-            word(upstream, "pinned"),
+            pinned.join(", "),
         ))?;
         if upstream.get("unreachable").is_some_and(|why| !why.is_null()) {
             out::line(format!("    not reached: {}", word(upstream, "unreachable")))?;
         }
-        for (tool, what) in upstream.get("changed").and_then(Value::as_object).into_iter().flatten() {
+        if upstream.get("stranger").is_some_and(|what| !what.is_null()) {
+            out::line(format!("    refused: everything: {}", word(upstream, "stranger")))?;
+        }
+        for (what, how) in upstream.get("changed").and_then(Value::as_object).into_iter().flatten() {
             out::line(format!(
                 "    refused: {}: {}",
-                out::plain(tool),
-                out::plain(what.as_str().unwrap_or_default())
+                out::plain(what),
+                out::plain(how.as_str().unwrap_or_default())
             ))?;
         }
     }
     for held in found.get("held_back").and_then(Value::as_array).into_iter().flatten() {
-        out::line(format!("held back {}: {}", word(held, "tool"), word(held, "why")))?;
+        let spelled = |kind: Kind| Some(Concern::of(kind, held.get(kind.as_str())?.as_str()?).to_string());
+        let what = Kind::ALL.into_iter().find_map(spelled).unwrap_or_default();
+        out::line(format!("held back {}: {}", out::plain(&what), word(held, "why")))?;
     }
-    let counted = found.get("counted").cloned().unwrap_or_default();
+    let listening = number(&found, "listening");
+    if listening > 0 {
+        out::line(format!("listening: {}", counted(listening, "client")))?;
+    }
+    let counts = found.get("counted").cloned().unwrap_or_default();
     out::line(format!(
         "counted: {} unauthenticated requests, {} panics, {} refusals without a row",
-        word(&counted, "unauthenticated"),
-        word(&counted, "panics"),
-        word(&counted, "unrecorded_refusals"),
+        word(&counts, "unauthenticated"),
+        word(&counts, "panics"),
+        word(&counts, "unrecorded_refusals"),
     ))?;
     Ok(ExitCode::SUCCESS)
+}
+
+fn number(value: &Value, key: &str) -> usize {
+    let number = value.get(key).and_then(Value::as_u64).unwrap_or_default();
+    usize::try_from(number).unwrap_or(usize::MAX)
 }

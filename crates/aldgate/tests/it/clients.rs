@@ -1,12 +1,13 @@
-//! Real clients: the TypeScript and the Python SDK, each through the gateway and at each server directly. `rmcp` is what
-//! the demonstration's own agent is built on.
+//! Real clients: the TypeScript, the Python and the Rust SDK through the gateway, and the first two at each server
+//! directly. What the Rust SDK hears and reads is in `rmcp.rs`; the demonstration's own agent is built on it too.
 
 use std::path::{Path, PathBuf};
-use std::process::Command;
+use std::process::{Command, Output};
 
 use serde_json::Value;
 
-use crate::running::{Serving, root};
+use crate::running::{Dev, Serving, json_of, root};
+use crate::upstream::Everything;
 
 fn typescript(script: &str) -> Command {
     let folder = Path::new(root()).join("clients/typescript");
@@ -24,20 +25,22 @@ fn python(script: &str) -> Command {
     command
 }
 
-fn works_the_ticket(mut client: Command) {
-    let serving = Serving::start(&["--no-run"]);
-    let orders_before = serving.rows("outcome", "parts/raise_parts_order").len();
-    assert_eq!(orders_before, 0);
-    let output = client
-        .args([&serving.url, &serving.agent, &serving.approver, &serving.admin])
-        .output()
-        .expect("the client runs");
+fn succeeds(output: std::io::Result<Output>) {
+    let output = output.expect("the client runs");
     assert!(
         output.status.success(),
         "{}\n{}",
         String::from_utf8_lossy(&output.stdout),
         String::from_utf8_lossy(&output.stderr)
     );
+}
+
+fn works_the_ticket(mut client: Command) {
+    let serving = Serving::start(&["--no-run"]);
+    let orders_before = serving.rows("outcome", "parts/raise_parts_order").len();
+    assert_eq!(orders_before, 0);
+    client.args([&serving.url, &serving.agent, &serving.approver, &serving.admin]);
+    succeeds(client.output());
     let orders = serving.rows("outcome", "parts/raise_parts_order");
     assert_eq!(orders.len(), 1, "{orders:?}");
     assert_eq!(orders[0]["outcome"], "complete");
@@ -73,17 +76,55 @@ fn rmcp_works_the_whole_ticket() {
     assert_eq!(serving.rows("outcome", "parts/raise_parts_order").len(), 1);
 }
 
+fn watches_the_ticket(mut client: Command) {
+    let serving = Serving::start(&["--no-run"]);
+    succeeds(client.args([&serving.url, &serving.agent]).output());
+    // Each of it is in the evidence, under what was used.
+    for what in [
+        "resource:tickets/ticket://{ticket_id}",
+        "resource:manuals/manual://{document}/{revision}/{page}",
+        "prompt:tickets/diagnose_fault",
+    ] {
+        assert!(!serving.rows("outcome", what).is_empty(), "{what}");
+    }
+    let answers = ["audit", "list", "--json", "--limit", "500", "--kind", "answer"];
+    let answers = json_of(&serving.run_as(&serving.approver, &answers));
+    let mut answers = answers["rows"].as_array().expect("rows").iter();
+    let listened =
+        answers.find(|row| row["method"] == "subscriptions/listen").expect("a row of the subscription");
+    assert_eq!(listened["explanation"]["honoured"]["resourceSubscriptions"][0], "ticket://SR-20031");
+}
+
+#[test]
+fn the_typescript_client_watches_the_ticket() {
+    watches_the_ticket(typescript("watch-ticket.mjs"));
+}
+
+#[test]
+fn the_python_client_watches_the_ticket() {
+    watches_the_ticket(python("watch_ticket.py"));
+}
+
+fn hears_everything(mut client: Command) {
+    let everything = Everything::start();
+    let dev = Dev::start(&everything.url);
+    succeeds(client.args([&dev.url, &dev.token]).output());
+}
+
+#[test]
+fn the_typescript_client_hears_everything() {
+    hears_everything(typescript("hear-everything.mjs"));
+}
+
+#[test]
+fn the_python_client_hears_everything() {
+    hears_everything(python("hear_everything.py"));
+}
+
 fn uses_each_server(client: fn(&str) -> Command, script: &str) {
     for server in ["tickets", "parts", "manuals"] {
         let service = crate::commands::FieldService::start();
-        let output =
-            client(script).arg(format!("{}/{server}/mcp", service.base)).output().expect("the client runs");
-        assert!(
-            output.status.success(),
-            "{server}: {}\n{}",
-            String::from_utf8_lossy(&output.stdout),
-            String::from_utf8_lossy(&output.stderr)
-        );
+        succeeds(client(script).arg(format!("{}/{server}/mcp", service.base)).output());
     }
 }
 

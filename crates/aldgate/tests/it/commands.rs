@@ -15,7 +15,7 @@ fn the_matrix_equals_what_the_contract_file_says() {
     let matrix = json_of(&run(&["policy", "matrix", "--json"]));
     let rows = matrix.as_array().expect("a list");
     let contracts = contracts();
-    assert_eq!(rows.len(), contracts.len());
+    assert_eq!(rows.iter().filter(|row| row["kind"] == "tool").count(), contracts.len());
     for contract in contracts {
         let row = rows.iter().find(|row| row["tool"] == contract["name"]).expect("a row for each tool");
         assert_eq!(row["implied"], contract["_implied"], "{}", contract["name"]);

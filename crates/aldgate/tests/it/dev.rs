@@ -1,49 +1,21 @@
 //! `aldgate dev`: one server behind the gateway, on this machine alone.
 
-use std::io::BufRead as _;
-use std::process::Stdio;
-
 use serde_json::Value;
 
 use crate::commands::FieldService;
-use crate::running::{aldgate, json_of, run};
+use crate::running::{Dev, json_of, run};
 
 #[test]
 fn a_server_is_behind_the_gateway_without_a_review_and_a_banner_says_so() {
     let service = FieldService::start();
-    let mut child = aldgate()
-        .args(["dev", "--upstream", &format!("{}/tickets/mcp", service.base)])
-        .args(["--listen", "127.0.0.1:0", "--admin-listen", "127.0.0.1:0"])
-        .stderr(Stdio::piped())
-        .spawn()
-        .expect("the binary starts");
-    let mut said = Vec::new();
-    let lines = std::io::BufReader::new(child.stderr.take().expect("its messages")).lines();
-    for line in lines.map_while(Result::ok) {
-        let last = line.starts_with("export ");
-        said.push(line);
-        if last {
-            break;
-        }
-    }
-    assert!(said.iter().any(|line| line.contains("NOT A REVIEWED CONFIGURATION")), "{said:?}");
-    let exports = said.last().expect("how to connect").clone();
-    let variables: Vec<(&str, &str)> =
-        exports.trim_start_matches("export ").split(' ').filter_map(|pair| pair.split_once('=')).collect();
-    let output = aldgate()
-        .args(["call", "search_tickets", "--json", "--args", r#"{"model_variant": "AC-250-S", "limit": 2}"#])
-        .envs(variables.clone())
-        .output()
-        .expect("the binary runs");
-    let answer: Value = json_of(&output);
+    let dev = Dev::start(&format!("{}/tickets/mcp", service.base));
+    assert!(dev.said.iter().any(|line| line.contains("NOT A REVIEWED CONFIGURATION")), "{:?}", dev.said);
+    let arguments = r#"{"model_variant": "AC-250-S", "limit": 2}"#;
+    let answer: Value = json_of(&dev.run(&["call", "search_tickets", "--json", "--args", arguments]));
     assert_eq!(answer["isError"], false, "{answer}");
-    let listed =
-        aldgate().args(["tools", "list", "--json"]).envs(variables).output().expect("the binary runs");
-    let names = json_of(&listed);
+    let names = json_of(&dev.run(&["tools", "list", "--json"]));
     // Nothing is prohibited in `dev`, the export neither.
     assert_eq!(names.as_array().expect("tools").len(), 4, "{names}");
-    child.kill().expect("killed");
-    child.wait().expect("it ends");
 }
 
 #[test]

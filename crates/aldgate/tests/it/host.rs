@@ -29,7 +29,7 @@ permit (principal is Person in Role::"approver", action in [Action::"audit", Act
 "#;
 
 /// A token and the entry that knows its hash.
-fn principal(arguments: &[&str]) -> (String, String) {
+pub(crate) fn principal(arguments: &[&str]) -> (String, String) {
     let output = aldgate().args(["token", "new"]).args(arguments).output().expect("the binary runs");
     assert!(output.status.success(), "{output:?}");
     let entry = String::from_utf8(output.stderr).expect("UTF-8");
@@ -37,7 +37,7 @@ fn principal(arguments: &[&str]) -> (String, String) {
 }
 
 /// Starts the gateway of a folder and waits until it serves.
-fn serve(folder: &Path) -> (Child, BufReader<ChildStderr>, String, String) {
+pub(crate) fn serve(folder: &Path) -> (Child, BufReader<ChildStderr>, String, String) {
     let mut child = aldgate()
         .current_dir(folder)
         .args(["serve", "gateway"])

@@ -10,6 +10,8 @@ mod dev;
 mod durable;
 mod failures;
 mod host;
+mod kinds;
+mod rmcp;
 mod running;
 mod terminal;
 mod upstream;

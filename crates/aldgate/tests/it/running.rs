@@ -143,3 +143,59 @@ impl Drop for Serving {
         let _ = self.child.wait();
     }
 }
+
+/// `aldgate dev` in front of a server; ended when it is dropped.
+pub(crate) struct Dev {
+    child: Child,
+    /// What it said until it served.
+    pub(crate) said: Vec<String>,
+    pub(crate) url: String,
+    pub(crate) admin: String,
+    pub(crate) token: String,
+}
+
+impl Dev {
+    /// Starts it and waits until it serves.
+    pub(crate) fn start(upstream: &str) -> Self {
+        let mut child = aldgate()
+            .args(["dev", "--upstream", upstream, "--listen", "127.0.0.1:0", "--admin-listen", "127.0.0.1:0"])
+            .stderr(Stdio::piped())
+            .spawn()
+            .expect("the binary starts");
+        let lines = BufReader::new(child.stderr.take().expect("its messages")).lines();
+        let mut said = Vec::new();
+        for line in lines.map_while(Result::ok) {
+            let last = line.starts_with("export ");
+            said.push(line);
+            if last {
+                break;
+            }
+        }
+        let exports = said.last().expect("how to connect").trim_start_matches("export ").to_owned();
+        let of = |name: &str| {
+            let mut pairs = exports.split(' ').filter_map(|pair| pair.split_once('='));
+            pairs.find(|(key, _)| *key == name).unwrap_or_else(|| panic!("no {name}: {said:?}")).1.to_owned()
+        };
+        let (url, admin, token) = (of("ALDGATE_URL"), of("ALDGATE_ADMIN_URL"), of("ALDGATE_TOKEN"));
+        Self { child, said, url, admin, token }
+    }
+
+    /// Runs a command of the binary against this gateway.
+    pub(crate) fn run(&self, arguments: &[&str]) -> Output {
+        aldgate()
+            .args(arguments)
+            .env("ALDGATE_URL", &self.url)
+            .env("ALDGATE_ADMIN_URL", &self.admin)
+            .env("ALDGATE_TOKEN", &self.token)
+            .output()
+            .expect("the binary runs")
+    }
+}
+
+impl Drop for Dev {
+    fn drop(&mut self) {
+        // A process that has ended already cannot be killed; that is fine.
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}

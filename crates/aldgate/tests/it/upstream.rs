@@ -66,3 +66,23 @@ async fn answer(State(tools): State<Shared>, Json(request): Json<Value>) -> (Sta
     };
     (StatusCode::OK, Json(json!({"jsonrpc": "2.0", "id": request["id"], "result": result})))
 }
+
+/// testkit's server with every fixture of the official conformance suite.
+pub(crate) struct Everything {
+    pub(crate) url: String,
+    _runtime: tokio::runtime::Runtime,
+}
+
+impl Everything {
+    pub(crate) fn start() -> Self {
+        let runtime = tokio::runtime::Builder::new_multi_thread()
+            .worker_threads(1)
+            .enable_all()
+            .build()
+            .expect("a runtime");
+        let listener = runtime.block_on(tokio::net::TcpListener::bind("127.0.0.1:0")).expect("a port");
+        let url = format!("http://{}/mcp", listener.local_addr().expect("an address"));
+        runtime.spawn(aldgate_testkit::everything::serve(listener));
+        Self { url, _runtime: runtime }
+    }
+}

@@ -46,7 +46,7 @@ fn refuses_what_contradicts_itself() {
     refused(
         "['t/x']\nauthority = 'automatic'\nlabels = []\nreadonly = true\n",
         expect![
-            "unknown field `readonly`, expected one of `authority`, `labels`, `read_only`, `idempotent`, `scope`, `boundaries`, `policy_may_relax`, `self_approval`, `as`, `answer`"
+            "unknown field `readonly`, expected one of `authority`, `labels`, `read_only`, `idempotent`, `timeout_s`, `scope`, `boundaries`, `policy_may_relax`, `self_approval`, `as`, `answer`"
         ],
     );
     refused(

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use aldgate_authority::Action;
+use aldgate_authority::{Action, Concern};
 use aldgate_contract::{Item, Kind};
 use axum::Json;
 use axum::extract::State;
@@ -10,11 +10,11 @@ use serde_json::{Value, json};
 
 use super::Caller;
 use super::fault::AdminFault;
-use crate::catalog::Source;
+use crate::catalog::{HeldBack, Source};
 use crate::clock;
 use crate::gate::Gate;
 
-/// Upstreams with what differs from their locks, tools that are held back, and what was counted.
+/// Upstreams with what differs from their locks, what is held back, and what was counted.
 pub(super) async fn status(State(gate): State<Arc<Gate>>, caller: Caller) -> Result<Json<Value>, AdminFault> {
     caller.may(&gate, Action::Operate)?;
     let snapshot = gate.snapshot();
@@ -28,13 +28,18 @@ pub(super) async fn status(State(gate): State<Arc<Gate>>, caller: Caller) -> Res
         "resources": catalog.resources.len(),
         "listening": gate.listeners.len(),
         "upstreams": catalog.sources.iter().map(|source| upstream(source)).collect::<Vec<_>>(),
-        "held_back": catalog
-            .held_back
-            .iter()
-            .map(|held| json!({"tool": held.tool, "why": held.why}))
-            .collect::<Vec<_>>(),
+        "held_back": catalog.held_back.iter().map(held).collect::<Vec<_>>(),
         "counted": {"unauthenticated": unauthenticated, "panics": panics, "unrecorded_refusals": unrecorded},
     })))
+}
+
+/// Its key under the word for what it is, such as `"tool": "tickets/get_ticket"`, and why.
+fn held(held: &HeldBack) -> Value {
+    let mut told = serde_json::to_value(Concern::parse(&held.tool)).unwrap_or_default();
+    if let Value::Object(members) = &mut told {
+        members.insert("why".to_owned(), held.why.clone().into());
+    }
+    told
 }
 
 fn upstream(source: &Source) -> Value {

@@ -77,6 +77,10 @@ pub(super) fn page(
     cursor: Option<&str>,
 ) -> Result<Answer, Refusal> {
     let after = cursor.map(|cursor| cursor::open(&gate.seal, principal, kind, cursor)).transpose()?;
+    // What an upstream lists is not known before it was asked once. Until then nobody keeps the list.
+    let asked = |source: &Arc<Source>| source.standing.load().compared_at.is_some();
+    let whole = kind != ListKind::Resources || snapshot.catalog.sources.iter().all(asked);
+    let ttl = if whole { LIST_TTL_MS } else { 0 };
     let list = listed(snapshot, principal, kind);
     let start = after.map_or(0, |after| list.ends.partition_point(|(key, _)| *key <= after));
     let end = start.saturating_add(gate.settings.bounds.list_page).min(list.ends.len());
@@ -94,7 +98,7 @@ pub(super) fn page(
     if let Some(next) = next {
         bytes.extend_from_slice(format!(r#","nextCursor":"{next}""#).as_bytes());
     }
-    let rest = format!(r#","ttlMs":{LIST_TTL_MS},"cacheScope":"private","_meta":{}}}"#, reply::own_meta());
+    let rest = format!(r#","ttlMs":{ttl},"cacheScope":"private","_meta":{}}}"#, reply::own_meta());
     bytes.extend_from_slice(rest.as_bytes());
     Ok(Answer(Bytes::from(bytes)))
 }

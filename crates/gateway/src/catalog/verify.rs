@@ -45,7 +45,7 @@ pub(crate) struct Change {
 }
 
 /// How an upstream's live contracts stand against the lock.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(crate) struct Standing {
     /// When they were last compared; `None` before the first time.
     pub(crate) compared_at: Option<Timestamp>,
@@ -130,9 +130,12 @@ impl Standing {
         self.compared_at.is_some() || self.unreachable.is_some()
     }
 
-    /// What can be taken over from an earlier configuration of the same upstream until it is compared: its resources,
-    /// which are data and no contracts.
-    pub(crate) fn carried(&self) -> Self {
+    /// What can be taken over from an earlier configuration of the same upstream until it is compared anew: everything
+    /// where the lock is the same, else its resources, which are data and no contracts.
+    pub(crate) fn carried(&self, same_lock: bool) -> Self {
+        if same_lock {
+            return self.clone();
+        }
         let (resources, version) = (self.resources.clone(), self.version);
         Self { resources, version, ..Self::default() }
     }

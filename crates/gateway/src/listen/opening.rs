@@ -89,12 +89,14 @@ pub(crate) async fn open(
     let seat = gate.listeners.take(&principal.entity_id(), most, each)?;
     let snapshot = trail.snapshot.clone();
     let (view, refused) = view(&snapshot, &principal, &wanted, &seat);
-    trail.ruling = Some(word(refused.verdict));
     let asked = wanted.lists.any() || !wanted.uris.is_empty();
     if asked && !view.lists.any() && view.watched.is_empty() {
+        trail.ruling = Some(word(Verdict::Prohibited));
         trail.explanation = Some(refused.explained());
         return Err(Refusal::prohibited(refused.code, refused.rule));
     }
+    // What is not permitted of it stands beside.
+    trail.ruling = Some(word(Verdict::Automatic));
     let until = tokio::time::Instant::now() + TAKEN_ON_WITHIN;
     let mut uris = BTreeSet::new();
     for (uri, watched) in &view.watched {
@@ -116,7 +118,6 @@ pub(crate) async fn open(
 
 /// What the policies do not let somebody listen to.
 pub(super) struct Refused {
-    verdict: Verdict,
     code: &'static str,
     rule: &'static str,
     what: Vec<serde_json::Value>,
@@ -142,18 +143,12 @@ pub(super) fn view(
     wanted: &Wanted,
     seat: &Seat,
 ) -> (View, Refused) {
-    let mut refused = Refused {
-        verdict: Verdict::Automatic,
-        code: "AG-PROHIBITED",
-        rule: "registry.missing",
-        what: Vec::new(),
-    };
+    let mut refused = Refused { code: "AG-PROHIBITED", rule: "registry.missing", what: Vec::new() };
     let mut lists = wanted.lists;
     if lists.any() {
         let ruling = rule(snapshot, principal, Target::Gateway, None);
         if ruling.verdict() != Verdict::Automatic {
             lists = Lists::default();
-            refused.verdict = Verdict::Prohibited;
             refused.add("lists", ruling.code().unwrap_or("AG-PROHIBITED"), ruling.rule());
         }
     }
@@ -177,7 +172,6 @@ pub(super) fn view(
             }
             Some(_) => refused.add(uri, "AG-CONTRACT-CHANGED", "contract"),
             None => {
-                refused.verdict = Verdict::Prohibited;
                 refused.add(uri, ruling.code().unwrap_or("AG-PROHIBITED"), ruling.rule());
             }
         }

@@ -60,10 +60,13 @@ pub(crate) async fn keep_listening(source: Arc<Source>) {
     let mut first = true;
     loop {
         changes.mark_unchanged();
+        // Looked up first: what is wanted then rests on abilities that are at least as new.
+        let known = source.standing.load().is_known();
         let (asked, generation) = wanted(&source);
         if !asked.lists.any() && asked.uris.is_empty() {
-            // What the upstream can is known after the first comparison, and may change: it counts as a change.
-            if source.standing.load().is_known() {
+            // What the upstream can is known after the first comparison, and may change: it counts as a change. Until then
+            // nobody is told no.
+            if known {
                 settle(&source, generation, Arc::default());
             }
             let _ = changes.changed().await;

@@ -352,3 +352,21 @@ async fn a_server_that_stops_listing_its_tools_is_not_called_for_ever() {
     assert_eq!(code(&world.call("look", LOOK).await), "AG-UPSTREAM-UNREACHABLE");
     assert_eq!(world.up.calls("look").len(), calls, "called without a comparison");
 }
+
+#[tokio::test]
+async fn resources_of_an_upstream_that_was_not_asked_yet_are_a_list_that_nobody_keeps() {
+    let mut world = World::plain().await;
+    let kept = async |world: &World, method| {
+        let result = world.send(&Call::method(method)).await.result().unwrap();
+        result["ttlMs"].as_u64().unwrap() > 0
+    };
+    changed(&world, 0).await;
+    assert!(kept(&world, "resources/list").await);
+    world
+        .restart(|config| config.upstreams.push(settings_of("gone", "gone_", http("http://127.0.0.1:1/mcp"))))
+        .await;
+    changed(&world, 0).await;
+    assert!(!kept(&world, "resources/list").await);
+    // What is pinned is known.
+    assert!(kept(&world, "tools/list").await);
+}

@@ -11,7 +11,7 @@ use aldgate_gateway::settings::Settings;
 use serde_json::{Value, json};
 
 use super::change::{self, changes};
-use super::{ContractsFault, chosen, read_lock, shown_item};
+use super::{ContractsFault, chosen, member, read_lock, shown_item};
 use crate::cli::PinArguments;
 use crate::coded::WithCode as _;
 use crate::command::host_configuration;
@@ -118,10 +118,7 @@ impl Item<'_> {
     }
 
     fn described(&self) -> Value {
-        let mut told = json!({"tool": self.name, "state": self.word});
-        if self.kind != Kind::Tool {
-            told = json!({"name": self.name, "state": self.word});
-        }
+        let mut told = json!({member(self.kind): self.name, "state": self.word});
         let mut put = |key: &str, value: Value| {
             if let Value::Object(members) = &mut told {
                 members.insert(key.to_owned(), value);

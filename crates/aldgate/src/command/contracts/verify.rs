@@ -2,13 +2,13 @@
 
 use std::process::ExitCode;
 
-use aldgate_contract::{Finding, Kind, Lock, State};
+use aldgate_contract::{Finding, Lock, State};
 use aldgate_gateway::settings::Settings;
 use aldgate_gateway::{LiveContracts, fetch_live};
 use serde_json::{Value, json};
 
 use super::change::{self, changes};
-use super::{ContractsFault, chosen, read_lock, shown_item};
+use super::{ContractsFault, chosen, member, read_lock, shown_item};
 use crate::cli::HostFile;
 use crate::coded::WithCode as _;
 use crate::command::host_configuration;
@@ -105,12 +105,7 @@ fn described(finding: &Finding, lock: &Lock, live: &LiveContracts) -> Value {
         }),
     };
     if let Value::Object(members) = &mut told {
-        let of = match finding.item.kind {
-            Kind::Tool => "tool",
-            Kind::ResourceTemplate => "resource_template",
-            Kind::Prompt => "prompt",
-        };
-        members.insert(of.to_owned(), finding.item.name.clone().into());
+        members.insert(member(finding.item.kind).to_owned(), finding.item.name.clone().into());
     }
     told
 }

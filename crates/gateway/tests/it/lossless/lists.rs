@@ -154,7 +154,7 @@ async fn a_definition_keeps_its_bytes_or_is_left_out_by_a_rule() {
                 let called = if name.is_empty() { "none" } else { name };
                 assert_eq!(code(&world.call(called, "{}").await), *expected, "{name}");
                 // An element without a name of its own is told by its number.
-                let of_it = |why: &&String| why.contains(name) || why.starts_with("number ");
+                let of_it = |why: &&String| why.contains(name) || why.starts_with("tool number ");
                 let told = said.iter().filter(of_it).any(|why| why.contains(sentence));
                 assert!(told, "{name}: {sentence} in {said:#?}");
             }
