@@ -9,6 +9,8 @@ use http::{HeaderValue, Response};
 use serde_json::{Value, json};
 use tokio::sync::{mpsc, watch};
 
+use crate::respond;
+
 const SUBSCRIPTION: &str = "io.modelcontextprotocol/subscriptionId";
 
 /// Every stream of changes that is open.
@@ -17,6 +19,8 @@ pub struct Ears {
     open: Mutex<Vec<Ear>>,
     /// Counts the streams that were ever opened.
     opened: watch::Sender<usize>,
+    /// Resources that are not acknowledged, and those for which the whole request is refused.
+    refused: Mutex<(Vec<String>, Vec<String>)>,
 }
 
 #[derive(Debug)]
@@ -28,14 +32,30 @@ struct Ear {
 
 impl Default for Ears {
     fn default() -> Self {
-        Self { open: Mutex::default(), opened: watch::Sender::new(0) }
+        Self { open: Mutex::default(), opened: watch::Sender::new(0), refused: Mutex::default() }
     }
 }
 
 impl Ears {
-    /// Opens a stream that acknowledges all that is asked for.
+    /// From now on these resources are not acknowledged, and a request with one of `never` is refused as a whole.
+    pub fn refuse(&self, these: &[&str], never: &[&str]) {
+        let owned = |uris: &[&str]| uris.iter().map(|uri| (*uri).to_owned()).collect();
+        *self.refused.lock().unwrap_or_else(PoisonError::into_inner) = (owned(these), owned(never));
+    }
+
+    /// Opens a stream that acknowledges all that is asked for, but for what is refused.
     pub(crate) fn listen(&self, id: &str, params: &Value) -> Response<Body> {
-        let wants = params.get("notifications").cloned().unwrap_or_default();
+        let mut wants = params.get("notifications").cloned().unwrap_or_default();
+        let (these, never) = self.refused.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        if let Some(uris) = wants.get_mut("resourceSubscriptions").and_then(Value::as_array_mut) {
+            let among = |uri: &Value, all: &[String]| {
+                uri.as_str().is_some_and(|uri| all.iter().any(|one| one == uri))
+            };
+            if uris.iter().any(|uri| among(uri, &never)) {
+                return respond::error(200, -32602, "not this one", id);
+            }
+            uris.retain(|uri| !among(uri, &these));
+        }
         let (events, mut waiting) = mpsc::unbounded_channel();
         let acknowledged = json!({"notifications": wants.clone()});
         let ear = Ear { id: id.to_owned(), wants, events };

@@ -38,6 +38,8 @@ struct State {
     listing: Option<Behaviour>,
     /// The elements of further lists, by method.
     lists: BTreeMap<&'static str, Vec<Box<RawValue>>>,
+    /// What it says that it can, where that is not what it can.
+    declared: Option<Value>,
     /// What further methods do.
     methods: BTreeMap<String, Behaviour>,
     closing: bool,
@@ -64,6 +66,7 @@ impl Upstream {
             turns: BTreeMap::new(),
             listing: None,
             lists: BTreeMap::new(),
+            declared: None,
             methods: BTreeMap::new(),
             closing: false,
             seen: Vec::new(),
@@ -126,6 +129,11 @@ impl Upstream {
     /// From now on a method other than `tools/call` does this.
     pub fn answers(&self, method: &str, behaviour: Behaviour) {
         self.state().methods.insert(method.to_owned(), behaviour);
+    }
+
+    /// From now on the server says that it can this.
+    pub fn declares(&self, capabilities: Value) {
+        self.state().declared = Some(capabilities);
     }
 
     /// Those who listen to changes.
@@ -257,7 +265,11 @@ impl Upstream {
     }
 
     fn capabilities(&self) -> Value {
-        let lists = &self.state().lists;
+        let state = self.state();
+        if let Some(declared) = &state.declared {
+            return declared.clone();
+        }
+        let lists = &state.lists;
         let mut can = serde_json::Map::new();
         let mut put = |what: &str, how: Value| can.insert(what.to_owned(), how);
         put("tools", json!({"listChanged": !lists.is_empty()}));

@@ -35,7 +35,7 @@ pub(crate) struct Ready {
 impl Ready {
     /// Whether the registry says that the call changes nothing.
     pub(crate) fn read_only(&self) -> bool {
-        self.ruled.call.target.offer().entry.read_only
+        self.ruled.call.target.offer().read_only()
     }
 }
 
@@ -71,6 +71,10 @@ pub(crate) async fn ready(gate: &Gate, trail: &mut Trail, ruled: Ruled) -> Resul
 /// Writes the intent and makes the permit. From here on the call is made whether or not the caller stays.
 pub(crate) async fn permit(gate: &Gate, trail: &mut Trail, ready: Ready) -> Result<Permit, Refusal> {
     let Ready { mut ruled, approval } = ready;
+    // Whoever waited for a person may not be who it was any more.
+    if trail.expires_at.is_some_and(|end| time::OffsetDateTime::now_utc() >= end) {
+        return Err(Refusal::unauthenticated(&aldgate_identity::Unauthenticated::Expired));
+    }
     // Before anything is used up: an upstream that is busy is a reason to come again.
     let place = place(&ruled)?;
     if let Some((record, binding)) = approval {
@@ -92,7 +96,7 @@ pub(crate) async fn permit(gate: &Gate, trail: &mut Trail, ready: Ready) -> Resu
     }
     if let Progress::Round { approval, .. } = &ruled.call.progress {
         // A read may be repeated at will, but not one that a person approved.
-        let once = approval.is_some() || !ruled.call.target.offer().entry.read_only;
+        let once = approval.is_some() || !ruled.call.target.offer().read_only();
         if let Some(id) = approval.clone() {
             let record = as_approved(gate, trail, &mut ruled, &id).await?;
             // What was approved must still be what is called: the configuration may be another one by now.
@@ -106,7 +110,7 @@ pub(crate) async fn permit(gate: &Gate, trail: &mut Trail, ready: Ready) -> Resu
         let recorded = record::next_round(gate, trail, once).await?;
         return Permit::next_round(ruled, recorded, place);
     }
-    let recorded = record::intent(gate, trail, ruled.call.target.offer().entry.read_only).await?;
+    let recorded = record::intent(gate, trail, ruled.call.target.offer().read_only()).await?;
     Permit::automatic(ruled, recorded, place)
 }
 

@@ -90,8 +90,8 @@ pub(crate) struct Source {
     pub(crate) standing: ArcSwap<Standing>,
     pub(crate) verifying: tokio::sync::Mutex<()>,
     pub(crate) verify_every: std::time::Duration,
-    /// Whether the same upstream was listened to under an earlier configuration.
-    pub(crate) succeeds: bool,
+    /// Resources that the same upstream was listened to for under an earlier configuration.
+    pub(crate) inherited: std::collections::BTreeSet<String>,
     /// What clients want to hear of it.
     pub(crate) watch: Arc<Watch>,
     /// Who hears of changes.
@@ -124,7 +124,7 @@ impl Source {
             standing,
             verifying: tokio::sync::Mutex::new(()),
             verify_every,
-            succeeds: false,
+            inherited: std::collections::BTreeSet::new(),
             watch: Watch::new(),
             listeners,
             name,

@@ -1,7 +1,7 @@
 //! Putting the gateway together, and its two listeners.
 
 use std::future::Future;
-use std::sync::{Arc, OnceLock};
+use std::sync::{Arc, OnceLock, Weak};
 
 use aldgate_approval::SealKey;
 use aldgate_authority::{AuthorizerFault, PolicySet, Registry};
@@ -94,7 +94,7 @@ pub struct Gateway {
 
 /// Has a running gateway read its configuration again.
 #[derive(Clone)]
-pub struct Reloader(Arc<Gate>);
+pub struct Reloader(Weak<Gate>);
 
 impl Reloader {
     /// Reads the configuration and uses it from the next request on. Requests under way go on under the old one.
@@ -102,7 +102,8 @@ impl Reloader {
     /// # Errors
     /// In words for an operator, where it cannot be read or used; then nothing changes.
     pub async fn reload(&self) -> Result<(), String> {
-        self.0.reload().await
+        let gate = self.0.upgrade().ok_or("the gateway has stopped")?;
+        gate.reload().await
     }
 }
 
@@ -154,7 +155,7 @@ impl Gateway {
     /// Has the configuration read again, as `POST /v1/reload` does.
     #[must_use]
     pub fn reloader(&self) -> Reloader {
-        Reloader(self.gate.clone())
+        Reloader(Arc::downgrade(&self.gate))
     }
 
     /// The endpoint for agents: `POST /mcp`.

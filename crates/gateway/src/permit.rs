@@ -4,7 +4,7 @@
 //! this file alone: from a ruling and an intent that was recorded, or from a redemption that the store has committed.
 
 use aldgate_approval::Decision;
-use aldgate_authority::{Ruling, Verdict};
+use aldgate_authority::{Action, Authorizer, Principal, Question, Ruling, Verdict};
 use aldgate_store::Redeemed;
 use aldgate_wire::request::{Method, RequestMeta};
 use http::{HeaderName, HeaderValue};
@@ -149,16 +149,30 @@ impl Permit {
     }
 }
 
-/// Permission to hear of changes of exactly one resource. [`crate::upstream::Watch::want`] takes it by value.
+/// Permission to hear of changes of exactly one resource. `Watch::want` takes it by value.
 pub(crate) struct WatchPermit {
     uri: String,
 }
 
 impl WatchPermit {
-    /// For a ruling that lets the principal listen to this URI by itself: nobody is asked.
-    pub(crate) fn of(ruling: &Ruling, offer: &Offer, uri: &str) -> Option<Self> {
-        let ruled = ruling.explanation().concern.key() == offer.key;
-        (ruled && ruling.verdict() == Verdict::Automatic).then(|| Self { uri: uri.to_owned() })
+    /// Rules on listening to this URI. Nobody is asked: it is permitted by itself or not at all.
+    pub(crate) fn rule(
+        authorizer: &Authorizer,
+        principal: &Principal,
+        offer: &Offer,
+        uri: &str,
+    ) -> Result<Self, Ruling> {
+        let ruling = authorizer.rule(&Question {
+            principal,
+            action: Action::Listen,
+            target: offer.item().into(),
+            uri: Some(uri),
+            arguments: None,
+            argument: None,
+            input_responses: None,
+            client: &principal.client,
+        });
+        if ruling.verdict() == Verdict::Automatic { Ok(Self { uri: uri.to_owned() }) } else { Err(ruling) }
     }
 
     /// Uses the permit up.

@@ -140,6 +140,11 @@ impl Refusal {
         Self::new(code, message, Form::Tool).by(rule)
     }
 
+    /// A ruling that does not let a request happen.
+    pub(crate) fn ruled(ruling: &aldgate_authority::Ruling) -> Self {
+        Self::prohibited(ruling.code().unwrap_or("AG-PROHIBITED"), ruling.rule())
+    }
+
     /// A person said no.
     pub(crate) fn denied(approval: &str, by: &str, note: &str) -> Self {
         let said = if note.is_empty() { String::new() } else { format!(", saying: {note}") };

@@ -111,6 +111,7 @@ async fn source(
             (lock, standing.unwrap_or_default())
         }
         Pins::FirstUse => {
+            let begun = clock::now();
             let mut live = live_list(&upstream, &settings.bounds)
                 .await
                 .map_err(|source| StartFault::FirstUse { name: name.clone(), source })?;
@@ -128,7 +129,7 @@ async fn source(
             }
             let lock = Lock::pin(identity, live.as_live(), &clock::rfc3339(clock::now()))
                 .map_err(|source| StartFault::Pin { name: name.clone(), source })?;
-            let standing = Standing::found(&lock, live);
+            let standing = Standing::found(&lock, live, begun, &Standing::default());
             (lock, standing)
         }
     };
@@ -141,6 +142,6 @@ async fn source(
         settings.bounds.in_flight_per_upstream,
         listeners.clone(),
     );
-    source.succeeds = earlier.is_some();
+    source.inherited = earlier.map(|earlier| earlier.watch.uris()).unwrap_or_default();
     Ok(source)
 }

@@ -19,8 +19,10 @@ mod watch;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use aldgate_wire::code;
-use aldgate_wire::outbound::OutboundCall;
+use aldgate_wire::outbound::{self, OutboundCall};
+use aldgate_wire::request::Method;
 use aldgate_wire::response::Answer;
+use http::HeaderMap;
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
@@ -93,17 +95,23 @@ impl Upstream {
         Ok(Fetched::new(answer))
     }
 
-    async fn ask(&self, fetch: &HostFetch, bounds: &Bounds) -> Result<Answer, ExchangeFault> {
+    /// A request of the gateway's own: its id, body and headers.
+    fn own_request(
+        &self,
+        method: Method,
+        cursor: Option<&str>,
+        members: outbound::Members<'_>,
+    ) -> Result<(u64, Vec<u8>, HeaderMap), ExchangeFault> {
         let id = self.new_id();
         let (capabilities, client_info) = (raw("{}")?, client_info()?);
         let call = OutboundCall {
             id,
-            method: fetch.method(),
+            method,
             name: None,
             arguments: None,
             input_responses: None,
             request_state: None,
-            cursor: fetch.cursor(),
+            cursor,
             capabilities: &capabilities,
             client_info: &client_info,
             log_level: None,
@@ -113,8 +121,13 @@ impl Upstream {
             extra_meta: &[],
             version: VERSIONS.first().copied().unwrap_or_default(),
         };
+        Ok((id, call.body_with(members), call.headers(&[])))
+    }
+
+    async fn ask(&self, fetch: &HostFetch, bounds: &Bounds) -> Result<Answer, ExchangeFault> {
+        let (id, body, headers) = self.own_request(fetch.method(), fetch.cursor(), &[])?;
         let mut patience = Patience::new(bounds.call_timeout, bounds.longest_call);
-        let (body, headers, most) = (call.body(), call.headers(&[]), bounds.response_bytes);
+        let most = bounds.response_bytes;
         self.wire.exchange(body, headers, id, most, &mut patience, None).await
     }
 }

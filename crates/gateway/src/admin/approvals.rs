@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use aldgate_approval::{ApprovalId, CallId, Decision, Record, RecordState, Verdict};
-use aldgate_authority::{Concern, Decide, Item, Principal};
+use aldgate_authority::{Concern, Decide, Principal};
 use aldgate_evidence::{Digests, Kind, Row};
 use aldgate_store::{ApprovalFilter, Durability, EvidenceFilter};
 use axum::Json;
@@ -195,7 +195,8 @@ fn may_see(gate: &Gate, caller: &Principal, record: &Record) -> bool {
 fn decider(gate: &Gate, approver: &Principal, record: &Record) -> Decide {
     let binding = &record.binding;
     let concern = Concern::parse(&binding.tool);
-    let item = concern.item(&binding.contract).unwrap_or(Item::tool("", "", ""));
+    // What no key names nobody decides.
+    let Some(item) = concern.item(&binding.contract) else { return Decide::Refused { reasons: Vec::new() } };
     gate.snapshot().authorizer.may_decide(approver, &binding.caller, &item)
 }
 

@@ -27,6 +27,7 @@ pub(super) async fn status(State(gate): State<Arc<Gate>>, caller: Caller) -> Res
         "prompts": catalog.prompts.len(),
         "resources": catalog.resources.len(),
         "listening": gate.listeners.len(),
+        "in_flight": gate.settings.bounds.in_flight.saturating_sub(gate.in_flight.available_permits()),
         "upstreams": catalog.sources.iter().map(|source| upstream(source)).collect::<Vec<_>>(),
         "held_back": catalog.held_back.iter().map(held).collect::<Vec<_>>(),
         "counted": {"unauthenticated": unauthenticated, "panics": panics, "unrecorded_refusals": unrecorded},
@@ -57,7 +58,8 @@ fn upstream(source: &Source) -> Value {
             .iter()
             .map(|(item, change)| (spelled(item), json!(change.detail)))
             .collect::<serde_json::Map<_, _>>(),
-        "stranger": standing.stranger.as_ref().map(|change| &change.detail),
+        "quarantined": standing.stranger.as_ref().map(|change| &change.detail),
+        "resources_unlisted": standing.resources_unlisted,
         "unreachable": standing.unreachable,
     })
 }

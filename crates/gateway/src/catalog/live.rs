@@ -61,7 +61,7 @@ pub(crate) struct LiveList {
     pub(crate) contracts: BTreeMap<Kind, Definitions>,
     /// The resources that it lists, by URI. They are data, not contracts: what may be listed and read of them, the
     /// registry says.
-    pub(crate) resources: Definitions,
+    pub(crate) resources: Result<Definitions, LiveFault>,
     /// Elements that could not be read, in words.
     pub(crate) unreadable: Vec<String>,
     /// Those of them that have a name, with why they could not be read.
@@ -132,14 +132,15 @@ async fn whole(upstream: &Upstream, bounds: &Bounds) -> Result<LiveList, LiveFau
     let result = discovered.result().map_err(odd)?;
     let mut live = LiveList {
         contracts: BTreeMap::new(),
-        resources: Vec::new(),
+        resources: Ok(Vec::new()),
         unreadable: Vec::new(),
         refused: BTreeMap::new(),
         server: result.server_name(),
         abilities: result.abilities(),
     };
     let mut bytes = 0;
-    for kind in ListKind::ALL {
+    // Contracts first: what a server has of resources is to hold nothing else up.
+    for kind in [ListKind::Tools, ListKind::Templates, ListKind::Prompts] {
         let served = match kind {
             // Older servers that have tools do not always say so.
             ListKind::Tools => true,
@@ -151,12 +152,12 @@ async fn whole(upstream: &Upstream, bounds: &Bounds) -> Result<LiveList, LiveFau
         } else {
             Definitions::new()
         };
-        match contract_kind(kind) {
-            Some(kind) => {
-                live.contracts.insert(kind, definitions);
-            }
-            None => live.resources = definitions,
+        if let Some(kind) = contract_kind(kind) {
+            live.contracts.insert(kind, definitions);
         }
+    }
+    if live.abilities.resources {
+        live.resources = list(upstream, bounds, ListKind::Resources, &mut live, &mut bytes).await;
     }
     Ok(live)
 }

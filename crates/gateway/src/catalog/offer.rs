@@ -38,6 +38,12 @@ impl Offer {
         }
     }
 
+    /// Whether a request about it changes nothing: where the registry says so of a tool, and by its nature of anything that
+    /// is read, got or completed (MCP 2026-07-28, server/resources and server/prompts).
+    pub(crate) fn read_only(&self) -> bool {
+        self.kind != Kind::Tool || self.entry.read_only
+    }
+
     /// It, as evidence and approvals name it.
     pub(crate) fn concern(&self) -> String {
         Concern::of(self.kind, &self.key).to_string()

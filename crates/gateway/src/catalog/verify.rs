@@ -47,6 +47,8 @@ pub(crate) struct Change {
 /// How an upstream's live contracts stand against the lock.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Standing {
+    /// When the last comparison that could be made began.
+    pub(crate) begun_at: Option<Timestamp>,
     /// When they were last compared; `None` before the first time.
     pub(crate) compared_at: Option<Timestamp>,
     /// Contracts that differ, with what differs.
@@ -57,6 +59,8 @@ pub(crate) struct Standing {
     pub(crate) unreachable: Option<String>,
     /// The resources that the upstream lists, by URI, as they were when they were last listed.
     pub(crate) resources: Arc<Definitions>,
+    /// Why the resources are those of an earlier time.
+    pub(crate) resources_unlisted: Option<String>,
     /// What the upstream says that it can.
     pub(crate) abilities: Abilities,
     /// A number that differs where the contracts that differ or the resources do.
@@ -71,6 +75,20 @@ impl Source {
         self.standing.load().compared_at.is_some_and(|at| clock::now() < at.plus(good_for))
     }
 
+    /// Compares with a comparison that begins after this; whether it could be made.
+    pub(crate) async fn verify_anew(&self, bounds: &Bounds) -> bool {
+        let now = clock::now();
+        // Who waits for a comparison that has begun already takes its result, which may be from before: twice is enough.
+        for _ in 0..2 {
+            self.verify(bounds).await;
+            let standing = self.standing.load();
+            if standing.unreachable.is_none() && standing.begun_at.is_some_and(|begun| begun >= now) {
+                return true;
+            }
+        }
+        false
+    }
+
     /// Compares the live list with the lock now. One comparison at a time, and who waited for one takes its result; a
     /// failed one keeps what was found before.
     pub(crate) async fn verify(&self, bounds: &Bounds) {
@@ -80,22 +98,15 @@ impl Source {
         if !Arc::ptr_eq(&seen, &before) {
             return;
         }
+        let begun = clock::now();
         let standing = match live_list(&self.upstream, bounds).await {
-            Ok(live) => Standing::found(&self.lock, live),
+            Ok(live) => Standing::found(&self.lock, live, begun, &before),
             Err(fault) => {
                 tracing::warn!(
                     error = &fault as &dyn std::error::Error,
                     "an upstream's contracts were not compared"
                 );
-                Standing {
-                    compared_at: before.compared_at,
-                    changed: before.changed.clone(),
-                    stranger: before.stranger.clone(),
-                    unreachable: Some(chain(&fault)),
-                    resources: before.resources.clone(),
-                    abilities: before.abilities,
-                    version: before.version,
-                }
+                Standing { unreachable: Some(chain(&fault)), ..Standing::clone(&before) }
             }
         };
         if let (Some(change), None) = (&standing.stranger, &before.stranger) {
@@ -113,7 +124,9 @@ impl Source {
             }
         }
         let differs = standing.version != before.version;
-        let other = standing.abilities != before.abilities || standing.is_known() != before.is_known();
+        let other = standing.abilities != before.abilities
+            || standing.is_known() != before.is_known()
+            || standing.stranger.is_some() != before.stranger.is_some();
         self.standing.store(Arc::new(standing));
         if other {
             self.watch.look_again();
@@ -141,21 +154,34 @@ impl Standing {
     }
 
     /// How an upstream stands that was compared just now.
-    pub(crate) fn found(lock: &Lock, live: LiveList) -> Self {
+    pub(crate) fn found(lock: &Lock, live: LiveList, begun: Timestamp, before: &Self) -> Self {
         use std::hash::{DefaultHasher, Hash as _, Hasher as _};
         let changed = differences(lock, &live);
         let stranger = stranger(lock, &live);
         let mut hasher = DefaultHasher::new();
         (stranger.is_some(), changed.keys().collect::<Vec<_>>()).hash(&mut hasher);
-        for (uri, raw) in &live.resources {
+        // Resources are data: where they cannot be listed, the last that is known stays, and nothing else is held up.
+        let (resources, resources_unlisted) = match live.resources {
+            Ok(resources) => (Arc::new(resources), None),
+            Err(fault) => {
+                tracing::warn!(
+                    error = &fault as &dyn std::error::Error,
+                    "an upstream's resources could not be listed"
+                );
+                (before.resources.clone(), Some(chain(&fault)))
+            }
+        };
+        for (uri, raw) in resources.iter() {
             (uri, raw.get()).hash(&mut hasher);
         }
         Self {
+            begun_at: Some(begun),
             compared_at: Some(clock::now()),
             changed,
             stranger,
             unreachable: None,
-            resources: Arc::new(live.resources),
+            resources,
+            resources_unlisted,
             abilities: live.abilities,
             version: hasher.finish(),
         }

@@ -9,17 +9,19 @@ use tokio::sync::Notify;
 use super::ListChange;
 use crate::refusal::Refusal;
 
-/// URIs that may be marked for one listener beyond those that it subscribed to: parts of a resource have their own. With
-/// more, the subscribed resource is marked instead.
-const PARTS: usize = 64;
+/// URIs that may be marked for one listener beyond those that it subscribed to, and their bytes: parts of a resource have
+/// their own. With more, the subscribed resource is marked instead.
+const PARTS: (usize, usize) = (64, 4 << 10);
 
 /// What is marked for a listener and not told yet.
 #[derive(Debug, Default)]
 pub(crate) struct Pending {
     /// Lists that an upstream says have changed, with the upstream.
     pub(crate) lists: BTreeSet<(ListChange, Arc<str>)>,
-    /// Resources that have changed.
-    pub(crate) uris: BTreeSet<String>,
+    /// Resources that have changed, each with what was subscribed to: itself, or what it is a part of.
+    pub(crate) uris: BTreeSet<(String, String)>,
+    /// Resources that an upstream does not take on.
+    pub(crate) lost: BTreeSet<String>,
     /// What the listener may see has to be looked up anew.
     pub(crate) recheck: bool,
     /// The subscription ends.
@@ -42,8 +44,18 @@ impl Listener {
     /// Marks a resource that it subscribed to as `subscribed`; `uri` is that or a part of it.
     pub(crate) fn updated(&self, subscribed: &str, uri: &str) {
         self.mark(|pending| {
-            let whole = pending.uris.len() >= PARTS;
-            pending.uris.insert(if whole { subscribed } else { uri }.to_owned());
+            let parts = || pending.uris.iter().filter(|(whole, part)| whole != part);
+            let bytes: usize = parts().map(|(whole, part)| whole.len() + part.len()).sum();
+            let full = parts().count() >= PARTS.0 || bytes + subscribed.len() + uri.len() > PARTS.1;
+            let told = if full { subscribed } else { uri };
+            pending.uris.insert((subscribed.to_owned(), told.to_owned()));
+        });
+    }
+
+    /// Marks a resource that the upstream does not take on.
+    pub(crate) fn lost(&self, uri: &str) {
+        self.mark(|pending| {
+            pending.lost.insert(uri.to_owned());
         });
     }
 
@@ -66,7 +78,7 @@ pub(crate) struct Listeners {
 pub(crate) struct Seat {
     listeners: Arc<Listeners>,
     number: u64,
-    principal: Arc<str>,
+    pub(crate) principal: Arc<str>,
     pub(crate) listener: Arc<Listener>,
 }
 
@@ -75,7 +87,8 @@ impl Listeners {
     pub(crate) fn take(self: &Arc<Self>, principal: &str, most: usize, each: usize) -> Result<Seat, Refusal> {
         let mut all = locked(&self.all);
         if all.len() >= most {
-            let message = "as many clients listen as may; try again later";
+            let message =
+                format!("{most} clients listen, which is as many as may (`listens`); try again later");
             return Err(Refusal::too_many("AG-LISTENS", message));
         }
         let mut counts = locked(&self.each);
@@ -83,12 +96,16 @@ impl Listeners {
             counts.get_key_value(principal).map_or_else(|| principal.into(), |(known, _)| known.clone());
         let count = counts.entry(principal.clone()).or_default();
         if *count >= each {
-            let message = "this principal listens as often as it may; end another subscription first";
+            let message = format!(
+                "this principal listens {each} times, which is as often as it may (`listens_per_principal`); end another subscription first"
+            );
             return Err(Refusal::too_many("AG-LISTENS", message));
         }
         *count += 1;
         let number = self.next.fetch_add(1, Ordering::Relaxed);
         let listener = Arc::new(Listener::default());
+        // Whatever changed while it was opened is looked at once it is.
+        listener.mark(|pending| pending.recheck = true);
         all.insert(number, listener.clone());
         Ok(Seat { listeners: self.clone(), number, principal, listener })
     }

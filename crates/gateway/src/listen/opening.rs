@@ -1,6 +1,6 @@
 //! Ruling on a subscription, and opening it: what is honoured is what the policies allow and the upstreams take on.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -9,7 +9,7 @@ use aldgate_wire::list::ListKind;
 use serde_json::json;
 
 use super::{ListChange, Lists, Seat, Wanted};
-use crate::catalog::{Answer, Offer, listed};
+use crate::catalog::{Answer, Resource, listed};
 use crate::gate::Gate;
 use crate::permit::WatchPermit;
 use crate::refusal::Refusal;
@@ -21,6 +21,8 @@ use crate::upstream::Watched;
 /// How long the upstreams may take to take on the resources that a client subscribes to. A client may wait for the
 /// acknowledgement no longer than for any answer.
 const TAKEN_ON_WITHIN: Duration = Duration::from_secs(5);
+/// What was refused that one row of evidence names.
+const TOLD: usize = 16;
 
 /// A subscription that is open; its first event is the acknowledgement.
 pub(crate) struct Opened {
@@ -35,9 +37,15 @@ pub(crate) struct View {
     pub(crate) snapshot: Arc<Snapshot>,
     /// The lists that may be listened to.
     pub(crate) lists: Lists,
-    /// The resources, each kept on by its upstream while this is.
-    pub(crate) watched: BTreeMap<String, Watched>,
+    /// The resources, each listened to while this is held.
+    pub(crate) held: BTreeMap<String, Held>,
     pub(crate) digests: Digests,
+}
+
+/// One resource that is listened to.
+pub(crate) struct Held {
+    watched: Watched,
+    resource: Arc<Resource>,
 }
 
 /// Numbers that differ where the lists do.
@@ -82,58 +90,83 @@ pub(crate) async fn open(
     let principal =
         trail.principal.clone().ok_or_else(|| Refusal::host("AG-INTERNAL", "nobody was identified"))?;
     let bounds = &gate.settings.bounds;
+    let (most, each) = (bounds.listens, bounds.listens_per_principal);
+    let seat = gate.listeners.take(&principal.entity_id(), most, each)?;
+    // Looked at once there is a seat, which whoever closes the gateway ends: none is left between the two.
     if *gate.closing.borrow() {
         return Err(Refusal::busy("the gateway stops; listen again at another one, or later"));
     }
-    let (most, each) = (bounds.listens, bounds.listens_per_principal);
-    let seat = gate.listeners.take(&principal.entity_id(), most, each)?;
     let snapshot = trail.snapshot.clone();
-    let (view, refused) = view(&snapshot, &principal, &wanted, &seat);
-    let asked = wanted.lists.any() || !wanted.uris.is_empty();
-    if asked && !view.lists.any() && view.watched.is_empty() {
-        trail.ruling = Some(word(Verdict::Prohibited));
-        trail.explanation = Some(refused.explained());
-        return Err(Refusal::prohibited(refused.code, refused.rule));
-    }
-    // What is not permitted of it stands beside.
-    trail.ruling = Some(word(Verdict::Automatic));
+    let (mut view, mut refused) = view(&snapshot, &principal, &wanted, &seat);
     let until = tokio::time::Instant::now() + TAKEN_ON_WITHIN;
-    let mut uris = BTreeSet::new();
-    for (uri, watched) in &view.watched {
-        if tokio::time::timeout_at(until, watched.taken_on()).await == Ok(true) {
-            uris.insert(uri.clone());
+    let mut not_taken_on = Vec::new();
+    for (uri, held) in std::mem::take(&mut view.held) {
+        let taken = tokio::time::timeout_at(until, held.watched.taken_on()).await;
+        // By now the upstream was compared, or could not be.
+        match (taken, held.refusal()) {
+            (Ok(true), None) => {
+                view.held.insert(uri, held);
+            }
+            (_, Some(refusal)) => refused.add(&uri, refusal),
+            (Ok(false) | Err(_), None) => not_taken_on.push(uri),
         }
     }
-    let honoured = Wanted { lists: view.lists, uris };
+    let honoured = Wanted { lists: view.lists, uris: view.held.keys().cloned().collect() };
+    let asked = wanted.lists.any() || !wanted.uris.is_empty();
+    let nothing = asked && !honoured.lists.any() && honoured.uris.is_empty();
+    let first = refused.first.take().filter(|_| nothing);
+    trail.ruling = Some(word(if first.is_some() { Verdict::Prohibited } else { Verdict::Automatic }));
     trail.explanation = Some(json!({
         "honoured": honoured.as_filter(),
         "not_permitted": refused.explained(),
-        "not_taken_on": view.watched.keys().filter(|uri| !honoured.uris.contains(*uri)).collect::<Vec<_>>(),
+        "not_taken_on": shortened(not_taken_on.iter().map(String::as_str)),
     }));
-    let mut view = view;
-    view.watched.retain(|uri, _| honoured.uris.contains(uri));
-    let answer = Answer(honoured.as_filter().to_string().into());
-    Ok((Opened { seat, view, honoured }, answer))
+    match first {
+        Some(refusal) => Err(refusal),
+        None => {
+            let answer = Answer(honoured.as_filter().to_string().into());
+            Ok((Opened { seat, view, honoured }, answer))
+        }
+    }
 }
 
-/// What the policies do not let somebody listen to.
+/// What somebody may not listen to: the first refusal, and what the evidence says of all.
+#[derive(Default)]
 pub(super) struct Refused {
-    code: &'static str,
-    rule: &'static str,
+    first: Option<Refusal>,
     what: Vec<serde_json::Value>,
+    more: usize,
 }
 
 impl Refused {
-    fn add(&mut self, what: &str, code: &'static str, rule: &'static str) {
-        if self.what.is_empty() {
-            (self.code, self.rule) = (code, rule);
+    fn add(&mut self, what: &str, refusal: Refusal) {
+        if self.what.len() < TOLD {
+            let said = json!({"what": cut(what), "code": refusal.code(), "rule": refusal.rule()});
+            self.what.push(said);
+        } else {
+            self.more += 1;
         }
-        self.what.push(json!({"what": what, "code": code, "rule": rule}));
+        self.first.get_or_insert(refusal);
+    }
+
+    /// Whether anything was refused.
+    pub(super) fn any(&self) -> bool {
+        !self.what.is_empty()
     }
 
     fn explained(&self) -> serde_json::Value {
-        json!(self.what)
+        json!({"these": self.what, "and_more": self.more})
     }
+}
+
+/// What a peer named, cut to what fits in a row.
+fn cut(text: &str) -> String {
+    text.chars().filter(|letter| !letter.is_control()).take(200).collect()
+}
+
+fn shortened<'a>(texts: impl ExactSizeIterator<Item = &'a str>) -> serde_json::Value {
+    let count = texts.len();
+    json!({"these": texts.take(TOLD).map(cut).collect::<Vec<_>>(), "and_more": count.saturating_sub(TOLD)})
 }
 
 /// What a principal may hear of what it wants, under this configuration.
@@ -143,54 +176,83 @@ pub(super) fn view(
     wanted: &Wanted,
     seat: &Seat,
 ) -> (View, Refused) {
-    let mut refused = Refused { code: "AG-PROHIBITED", rule: "registry.missing", what: Vec::new() };
+    let mut refused = Refused::default();
     let mut lists = wanted.lists;
     if lists.any() {
-        let ruling = rule(snapshot, principal, Target::Gateway, None);
+        let ruling = rule_lists(snapshot, principal);
         if ruling.verdict() != Verdict::Automatic {
             lists = Lists::default();
-            refused.add("lists", ruling.code().unwrap_or("AG-PROHIBITED"), ruling.rule());
+            refused.add("lists", Refusal::ruled(&ruling));
         }
     }
-    let mut watched = BTreeMap::new();
+    let mut held = BTreeMap::new();
     for uri in &wanted.uris {
-        let registry = snapshot.authorizer.registry();
-        let found = Uri::parse(uri).ok().and_then(|uri| snapshot.catalog.resource(registry, &uri));
-        let Some(resource) = found else {
-            refused.add(uri, "AG-RESOURCE-UNKNOWN", "registry.missing");
-            continue;
-        };
-        let offer = &resource.offer;
-        let ruling = rule(snapshot, principal, offer.item().into(), Some(uri));
-        match WatchPermit::of(&ruling, offer, uri) {
-            Some(permit) if may_watch(offer) => {
-                if let Some(kept) = offer.source.watch.want(permit, &seat.listener) {
-                    watched.insert(uri.clone(), kept);
-                } else {
-                    refused.add(uri, "AG-BUSY-UPSTREAM", "limits");
-                }
+        match hold(snapshot, principal, uri, seat) {
+            Ok(kept) => {
+                held.insert(uri.clone(), kept);
             }
-            Some(_) => refused.add(uri, "AG-CONTRACT-CHANGED", "contract"),
-            None => {
-                refused.add(uri, ruling.code().unwrap_or("AG-PROHIBITED"), ruling.rule());
-            }
+            Err(refusal) => refused.add(uri, refusal),
         }
     }
     let digests = Digests::of(snapshot, principal, lists);
-    (View { snapshot: snapshot.clone(), lists, watched, digests }, refused)
+    (View { snapshot: snapshot.clone(), lists, held, digests }, refused)
 }
 
-/// A template that is not the pinned one any more is not listened to.
-fn may_watch(offer: &Offer) -> bool {
-    !offer.differs(&offer.source.standing.load())
+/// Has one resource listened to, where that is permitted.
+fn hold(snapshot: &Snapshot, principal: &Principal, uri: &str, seat: &Seat) -> Result<Held, Refusal> {
+    let parsed = Uri::parse(uri).map_err(|fault| Refusal::resource_uri(uri, &fault))?;
+    let found = snapshot.catalog.resource(snapshot.authorizer.registry(), &parsed);
+    let resource = found.ok_or_else(|| Refusal::unknown_resource(uri))?;
+    let offer = &resource.offer;
+    let permit = WatchPermit::rule(&snapshot.authorizer, principal, offer, uri);
+    let permit = permit.map_err(|ruling| Refusal::ruled(&ruling))?;
+    let watched = offer.source.watch.want(permit, seat).ok_or_else(|| {
+        let message = format!(
+            "upstream `{}` is listened to for as many resources as may be; end another subscription first",
+            offer.source.upstream.name()
+        );
+        Refusal::too_many("AG-BUSY-UPSTREAM", message)
+    })?;
+    Ok(Held { watched, resource })
 }
 
-fn rule(snapshot: &Snapshot, principal: &Principal, target: Target<'_>, uri: Option<&str>) -> Ruling {
+impl Held {
+    /// Whether its contract is not the pinned one any more.
+    pub(super) fn is_changed(&self) -> bool {
+        self.resource.offer.change().is_some()
+    }
+
+    /// Why the resource is not listened to now, though it is permitted: nothing is known of its contract, or that is not the
+    /// pinned one any more.
+    pub(super) fn refusal(&self) -> Option<Refusal> {
+        let offer = &self.resource.offer;
+        if let Some(what) = offer.change() {
+            return Some(Refusal::changed(&offer.visible, &what));
+        }
+        let upstream = offer.source.upstream.name();
+        (!offer.source.is_current()).then(|| {
+            let message =
+                format!("upstream `{upstream}` could not be asked for its contracts; try again later");
+            Refusal::upstream("AG-UPSTREAM-UNREACHABLE", message)
+        })
+    }
+}
+
+/// Whether a principal may hear of a part of something that it subscribed to.
+pub(super) fn may_hear(snapshot: &Snapshot, principal: &Principal, part: &str) -> bool {
+    let found = Uri::parse(part).ok();
+    let found = found.and_then(|uri| snapshot.catalog.resource(snapshot.authorizer.registry(), &uri));
+    found.is_some_and(|resource| {
+        WatchPermit::rule(&snapshot.authorizer, principal, &resource.offer, part).is_ok()
+    })
+}
+
+fn rule_lists(snapshot: &Snapshot, principal: &Principal) -> Ruling {
     snapshot.authorizer.rule(&Question {
         principal,
         action: Action::Listen,
-        target,
-        uri,
+        target: Target::Gateway,
+        uri: None,
         arguments: None,
         argument: None,
         input_responses: None,

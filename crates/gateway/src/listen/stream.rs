@@ -1,6 +1,6 @@
 //! The events of one subscription, from the acknowledgement to its end.
 
-use std::collections::VecDeque;
+use std::collections::{BTreeSet, VecDeque};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -16,7 +16,7 @@ use serde_json::value::RawValue;
 use time::OffsetDateTime;
 use tokio::time::Instant;
 
-use super::opening::{Digests, View, kinds, view};
+use super::opening::{Digests, View, kinds, may_hear, view};
 use super::{ListChange, Opened, Seat, Wanted};
 use crate::catalog::listed;
 use crate::gate::Gate;
@@ -86,14 +86,16 @@ impl Subscription {
             if self.ended {
                 return None;
             }
-            // Registered before the look, so that a mark in between is not missed.
+            if self.left().is_zero() {
+                self.end();
+                continue;
+            }
             let wake = Instant::now() + self.gate.settings.bounds.keep_alive.min(self.left());
             let listener = self.seat.listener.clone();
+            // A mark that was set before this waits for it.
             if tokio::time::timeout_at(wake, listener.wake.notified()).await.is_ok() {
                 Box::pin(self.look()).await;
-            } else if self.left().is_zero() {
-                self.end();
-            } else {
+            } else if !self.left().is_zero() {
                 return Some(Bytes::from_static(KEEP_ALIVE));
             }
         }
@@ -108,11 +110,12 @@ impl Subscription {
     /// Makes events of what is marked.
     async fn look(&mut self) {
         let pending = self.seat.listener.take();
-        if pending.ended {
-            return self.end();
-        }
         let mut changed: Vec<ListChange> = Vec::new();
-        if pending.recheck && !self.recheck(&mut changed).await {
+        // What is acknowledged holds to the end: where it cannot be kept, the client is to listen anew.
+        let kept = !pending.ended
+            && !pending.lost.iter().any(|uri| self.view.held.contains_key(uri))
+            && (!pending.recheck || self.recheck(&mut changed).await);
+        if !kept {
             return self.end();
         }
         // Only of an upstream of which the principal sees something.
@@ -127,44 +130,45 @@ impl Subscription {
         for list in ListChange::ALL.into_iter().filter(|list| changed.contains(list)) {
             self.tell(list.method(), "");
         }
-        for uri in pending.uris {
-            // A subscription may have been lost since it was marked.
-            if self.view.watched.keys().any(|subscribed| uri.starts_with(subscribed.as_str())) {
-                let uri = serde_json::Value::from(uri).to_string();
-                self.tell("notifications/resources/updated", &format!(r#","uri":{uri}"#));
+        let mut told = BTreeSet::new();
+        for (subscribed, uri) in pending.uris {
+            if !self.view.held.contains_key(&subscribed) {
+                continue;
             }
+            // Of a part that the principal may not listen to, the whole is told.
+            let whole = uri == subscribed || !may_hear(&self.view.snapshot, &self.principal, &uri);
+            told.insert(if whole { subscribed } else { uri });
+        }
+        for uri in told {
+            let uri = serde_json::Value::from(uri).to_string();
+            self.tell("notifications/resources/updated", &format!(r#","uri":{uri}"#));
         }
     }
 
-    /// Looks up anew what the principal may hear of; false where that is nothing.
+    /// Looks up anew whether what is acknowledged may still be heard of, and which lists have changed.
     async fn recheck(&mut self, changed: &mut Vec<ListChange>) -> bool {
         let snapshot = self.gate.snapshot();
-        if !Arc::ptr_eq(&snapshot, &self.view.snapshot) {
-            let now = OffsetDateTime::now_utc();
-            let identity = snapshot.identity.authenticate(self.credentials.value.as_deref(), now).await;
-            let Ok(identity) = identity else { return false };
-            if !identity.principal.is_same(&self.principal)
-                || identity.principal.tenant != self.principal.tenant
-            {
-                return false;
-            }
-            self.principal = identity.principal;
-            self.credentials.expires_at = identity.expires_at;
-            let before = self.view.digests;
-            let (view, _refused) = view(&snapshot, &self.principal, &self.wanted, &self.seat);
-            self.view = view;
-            changed.extend(self.view.digests.differing(&before));
-        } else {
+        if Arc::ptr_eq(&snapshot, &self.view.snapshot) {
             let now = Digests::of(&snapshot, &self.principal, self.view.lists);
             changed.extend(now.differing(&self.view.digests));
             self.view.digests = now;
+            return self.view.held.values().all(|held| !held.is_changed());
         }
-        changed.retain(|list| self.view.lists.has(*list));
-        self.view.lists.any() || !self.view.watched.is_empty() || self.wants_nothing()
-    }
-
-    fn wants_nothing(&self) -> bool {
-        !self.wanted.lists.any() && self.wanted.uris.is_empty()
+        let now = OffsetDateTime::now_utc();
+        let identity = snapshot.identity.authenticate(self.credentials.value.as_deref(), now).await;
+        let Ok(identity) = identity else { return false };
+        let same =
+            identity.principal.is_same(&self.principal) && identity.principal.tenant == self.principal.tenant;
+        if !same {
+            return false;
+        }
+        self.principal = identity.principal;
+        self.credentials.expires_at = identity.expires_at;
+        let before = self.view.digests;
+        let (view, refused) = view(&snapshot, &self.principal, &self.wanted, &self.seat);
+        self.view = view;
+        changed.extend(self.view.digests.differing(&before));
+        !refused.any()
     }
 
     /// A notification, with the subscription's id as the client spelled it.

@@ -39,13 +39,19 @@ pub(crate) enum Ended {
     Failed(Refusal),
 }
 
+/// What all exchanges of one call share.
+struct Way {
+    patience: Patience,
+    notices: Notices,
+}
+
 impl Gate {
     /// Calls the upstream that the permit names, with the bytes that the permit holds. The permit is used up whatever
     /// happens.
     pub async fn dispatch(&self, trail: &Trail, permit: Permit, line: Line) -> Outcome {
         let begun = Instant::now();
         let spent = permit.spend();
-        let read_only = spent.offer().entry.read_only;
+        let read_only = spent.offer().read_only();
         // A later round follows one that was sent.
         let mut sent = trail.round > 0;
         let (client, left) = line.split();
@@ -71,16 +77,20 @@ impl Gate {
         sent: &mut bool,
         client: mpsc::Sender<Bytes>,
     ) -> Result<Ended, Fault> {
-        let mut patience = self.patience(spent);
-        let mut first = self.send(trail, spent, None, &client, &mut patience).await?;
+        let (token, level) = (spent.meta.progress_token.as_deref(), spent.meta.log_level.as_deref());
+        let mut way = Way { patience: self.patience(spent), notices: Notices::new(client, token, level) };
+        let mut first = self.send(trail, spent, None, &mut way).await?;
         if is_header_mismatch(&first) {
             // The server did not begin, and its contract may be another one by now: that is looked up, and where it is
             // the pinned one still, the same request is made once more (basic/transports/streamable-http).
-            spent.offer().source.verify(&self.settings.bounds).await;
+            let source = &spent.offer().source;
+            let compared = source.verify_anew(&self.settings.bounds).await;
             if let Some(what) = spent.offer().change() {
                 return Err(Fault::Changed(what));
             }
-            first = self.send(trail, spent, None, &client, &mut patience).await?;
+            if compared {
+                first = self.send(trail, spent, None, &mut way).await?;
+            }
         }
         *sent = true;
         let result = match first {
@@ -92,8 +102,7 @@ impl Gate {
                 match answer::own_answer(spent, &view).or_else(|| relay::early_answer(spent, &view)) {
                     Some(responses) => {
                         let state = view.request_state.as_deref();
-                        self.send(trail, spent, Some((responses?.as_ref(), state)), &client, &mut patience)
-                            .await?
+                        self.send(trail, spent, Some((responses?.as_ref(), state)), &mut way).await?
                     }
                     None => Answer::Result(view),
                 }
@@ -108,8 +117,8 @@ impl Gate {
             Answer::Result(view) => match view.kind {
                 ResultKind::Complete => {
                     result::check(spent, &view)?;
-                    let signed = result::cached_by_caller(spent, self.signed(trail, &view)?)?;
-                    Ok(Ended::Complete { result: signed, is_error: view.failed() })
+                    let view = result::cached_by_caller(spent, view)?;
+                    Ok(Ended::Complete { result: self.signed(trail, &view)?, is_error: view.failed() })
                 }
                 ResultKind::InputRequired => {
                     Ok(Ended::Asked { result: relay::asked(self, trail, spent, &view)? })
@@ -124,8 +133,7 @@ impl Gate {
         trail: &Trail,
         spent: &Spent,
         own: Option<(&RawValue, Option<&str>)>,
-        client: &mpsc::Sender<Bytes>,
-        patience: &mut Patience,
+        way: &mut Way,
     ) -> Result<Answer, Fault> {
         let offer = spent.offer();
         let upstream = &offer.source.upstream;
@@ -162,7 +170,7 @@ impl Gate {
             version: VERSIONS.first().copied().unwrap_or_default(),
         };
         let headers = call.headers(&[spent.params.as_slice(), spent.passed.as_slice()].concat());
-        let mut notices = Notices::new(client.clone(), id, theirs, log_level);
+        way.notices.expect(id);
         let members = match &spent.completion {
             Some(completion) => completion.members(&spent.target).map_err(Fault::Own)?,
             None => Vec::new(),
@@ -170,7 +178,7 @@ impl Gate {
         let members: Vec<(&str, &RawValue)> = members.iter().map(|(key, raw)| (*key, &**raw)).collect();
         let most = self.settings.bounds.response_bytes;
         let body = call.body_with(&members);
-        Ok(upstream.wire.exchange(body, headers, id, most, patience, Some(&mut notices)).await?)
+        Ok(upstream.wire.exchange(body, headers, id, most, &mut way.patience, Some(&mut way.notices)).await?)
     }
 
     /// The result with the gateway's own `_meta` members; every byte outside of `_meta` as it came.

@@ -23,7 +23,7 @@ const DATA_DEPTH: usize = 64;
 pub(super) fn told(spent: &Spent, number: i64, message: &str, data: Option<&RawValue>) -> Refusal {
     let message: String = message.chars().filter(|letter| !letter.is_control()).take(MESSAGE).collect();
     let upstream = spent.offer().source.upstream.name();
-    if !spent.offer().entry.read_only && !is_about_the_request(number) {
+    if !spent.offer().read_only() && !is_about_the_request(number) {
         let text =
             format!("upstream `{upstream}` answered with the error {number}: {message}{}", spent.used_up());
         return Refusal::unknown(&text).with_data(members(number, data, true));

@@ -124,6 +124,17 @@ fn after(said: &Option<String>) -> String {
 }
 
 impl ExchangeFault {
+    /// Whether the upstream has answered, and said no.
+    pub(crate) fn is_refusal(&self) -> bool {
+        match self {
+            Self::Status { status, .. } => status.is_client_error(),
+            Self::Redirect { .. } | Self::MediaType { .. } | Self::Encoded | Self::Unacknowledged => true,
+            Self::Answer(_) | Self::Stream(_) | Self::Credential { .. } | Self::TooLarge { .. } => true,
+            Self::Connect(_) | Self::Broken(_) | Self::TimedOut { .. } | Self::NoAnswer => false,
+            Self::Request(_) | Self::RequestHead(_) => false,
+        }
+    }
+
     /// Whether the upstream may have seen the request, so that nobody knows whether it was executed.
     pub(crate) fn was_sent(&self) -> bool {
         !matches!(self, Self::Connect(_) | Self::Request(_) | Self::RequestHead(_))

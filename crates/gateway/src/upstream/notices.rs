@@ -28,18 +28,24 @@ pub(super) struct Notices {
 }
 
 impl Notices {
-    /// For a request that goes out with the id `token` as its progress token.
+    /// For all that is sent on behalf of one request of a client: its progress goes forward over all of it.
     pub(super) fn new(
         client: mpsc::Sender<Bytes>,
-        token: u64,
         client_token: Option<&RawValue>,
         log_level: Option<&str>,
     ) -> Self {
         Self {
             client,
-            progress: client_token.map(|theirs| (token, theirs.to_owned())),
+            progress: client_token.map(|theirs| (0, theirs.to_owned())),
             least: log_level.and_then(level),
             last_progress: f64::NEG_INFINITY,
+        }
+    }
+
+    /// What goes out next has this id, which is its progress token.
+    pub(super) fn expect(&mut self, token: u64) {
+        if let Some((ours, _)) = &mut self.progress {
+            *ours = token;
         }
     }
 

@@ -1,13 +1,12 @@
 //! What a complete result must be, by what was asked for, and the members of it that are the gateway's own.
 
 use std::borrow::Cow;
-use std::collections::HashMap;
 
 use aldgate_wire::Presence;
 use aldgate_wire::guard::{self, Limits};
 use aldgate_wire::replace::replaced;
 use aldgate_wire::request::Method;
-use aldgate_wire::response::ResultView;
+use aldgate_wire::response::{AnswerFault, ResultView};
 use serde::Deserialize;
 use serde_json::Value;
 use serde_json::value::{RawValue, to_raw_value};
@@ -20,18 +19,16 @@ use crate::permit::Spent;
 /// Values of one completion (MCP 2026-07-28, server/utilities/completion).
 const MAX_VALUES: usize = 100;
 
-/// The members of an object, borrowed from its text.
-type Members<'a> = HashMap<Cow<'a, str>, &'a RawValue>;
-
-/// Checks a complete result. Members that are not looked at may be anything.
+/// Checks a complete result. Members that are not looked at may be anything; one that is may not stand twice.
 pub(super) fn check(spent: &Spent, view: &ResultView) -> Result<(), Fault> {
+    let twice = |fault: AnswerFault| Fault::Invalid(fault.to_string());
     let checked = match spent.method {
-        Method::ReadResource => contents(view.raw()),
-        Method::GetPrompt => messages(view.raw()),
-        Method::Complete => completion(view.raw()),
+        Method::ReadResource => view.members(["contents"]).map(|[raw]| contents(raw)),
+        Method::GetPrompt => view.members(["messages"]).map(|[raw]| messages(raw)),
+        Method::Complete => view.members(["completion"]).map(|[raw]| completion(raw)),
         _ => return output(spent, view),
     };
-    checked.map_err(|what| Fault::Invalid(what.to_owned()))
+    checked.map_err(twice)?.map_err(|what| Fault::Invalid(what.to_owned()))
 }
 
 /// The structured content of a result that is no error must fit the pinned output schema. It is held to one reading first:
@@ -63,7 +60,7 @@ fn output(spent: &Spent, view: &ResultView) -> Result<(), Fault> {
 }
 
 /// A resource has contents, each with a URI and with text or a blob (server/resources#reading-resources).
-fn contents(raw: &RawValue) -> Result<(), &'static str> {
+fn contents(raw: Option<&RawValue>) -> Result<(), &'static str> {
     #[derive(Deserialize)]
     struct Content<'a> {
         #[serde(borrow)]
@@ -73,7 +70,7 @@ fn contents(raw: &RawValue) -> Result<(), &'static str> {
         #[serde(borrow)]
         blob: Option<&'a RawValue>,
     }
-    let contents: Vec<&RawValue> = member(raw, "contents").ok_or("it has no `contents`, an array")?;
+    let contents: Vec<&RawValue> = read(raw).ok_or("it has no `contents`, an array")?;
     if contents.is_empty() {
         return Err("its `contents` are empty; a resource that is not there is an error");
     }
@@ -87,48 +84,51 @@ fn contents(raw: &RawValue) -> Result<(), &'static str> {
     if whole { Ok(()) } else { Err("one of its `contents` has no `uri`, or neither `text` nor `blob`") }
 }
 
-fn messages(raw: &RawValue) -> Result<(), &'static str> {
-    let messages: Vec<&RawValue> = member(raw, "messages").ok_or("it has no `messages`, an array")?;
+fn messages(raw: Option<&RawValue>) -> Result<(), &'static str> {
+    let messages: Vec<&RawValue> = read(raw).ok_or("it has no `messages`, an array")?;
     let objects = messages.iter().all(|one| one.get().starts_with('{'));
     if objects { Ok(()) } else { Err("one of its `messages` is no object") }
 }
 
-fn completion(raw: &RawValue) -> Result<(), &'static str> {
-    let completion: &RawValue = member(raw, "completion").ok_or("it has no `completion`")?;
-    let values: Vec<String> =
-        member(completion, "values").ok_or("its `completion` has no `values`, an array of strings")?;
+fn completion(raw: Option<&RawValue>) -> Result<(), &'static str> {
+    #[derive(Deserialize)]
+    struct Completion<'a> {
+        // Values that stand twice are refused by the reader.
+        #[serde(borrow)]
+        values: Vec<Cow<'a, str>>,
+    }
+    let Completion { values } =
+        read(raw).ok_or("it has no `completion` with `values`, an array of strings")?;
     if values.len() > MAX_VALUES {
         return Err("its `completion` has more than 100 `values`");
     }
     Ok(())
 }
 
-fn member<'a, T: Deserialize<'a>>(raw: &'a RawValue, name: &str) -> Option<T> {
-    let members: Members<'a> = serde_json::from_str(raw.get()).ok()?;
-    serde_json::from_str(members.get(name)?.get()).ok()
+fn read<'a, T: Deserialize<'a>>(raw: Option<&'a RawValue>) -> Option<T> {
+    serde_json::from_str(raw?.get()).ok()
 }
 
 /// The result with the caching hints that the gateway answers for: what a policy let one principal read is not for
 /// others, and a hint that is missing means that the result is stale at once (server/utilities/caching).
-pub(super) fn cached_by_caller(spent: &Spent, bytes: Vec<u8>) -> Result<Vec<u8>, Fault> {
+pub(super) fn cached_by_caller(spent: &Spent, view: ResultView) -> Result<ResultView, Fault> {
     if spent.method != Method::ReadResource {
-        return Ok(bytes);
+        return Ok(view);
     }
-    let members: Members<'_> = serde_json::from_slice(&bytes).map_err(Fault::Own)?;
-    let fresh = |raw: &&RawValue| serde_json::from_str::<u64>(raw.get()).is_ok();
+    let invalid = |fault: AnswerFault| Fault::Invalid(fault.to_string());
+    let [ttl, scope] = view.members(["ttlMs", "cacheScope"]).map_err(invalid)?;
     let private = to_raw_value("private").map_err(Fault::Own)?;
     let stale = to_raw_value(&0).map_err(Fault::Own)?;
     let mut set: Vec<(&str, &RawValue)> = Vec::new();
-    if !members.get("ttlMs").is_some_and(fresh) {
+    if read::<u64>(ttl).is_none() {
         set.push(("ttlMs", &stale));
     }
-    if members.get("cacheScope").is_none_or(|scope| scope.get() != private.get()) {
+    if scope.is_none_or(|scope| scope.get() != private.get()) {
         set.push(("cacheScope", &private));
     }
     if set.is_empty() {
-        return Ok(bytes);
+        return Ok(view);
     }
-    let whole: &RawValue = serde_json::from_slice(&bytes).map_err(Fault::Own)?;
-    let replaced = replaced(whole, &set).map_err(|fault| Fault::Invalid(fault.to_string()))?;
-    Ok(replaced.get().as_bytes().to_vec())
+    let replaced = replaced(view.raw(), &set).map_err(|fault| Fault::Invalid(fault.to_string()))?;
+    ResultView::read(&replaced).map_err(invalid)
 }

@@ -1,19 +1,21 @@
-//! Listening to one upstream on behalf of all: one stream, for its lists and for the resources that clients subscribed to.
+//! What clients want to hear of one upstream, and what that has taken on.
 //!
 //! **Invariant:** a URI goes to an upstream only from a [`WatchPermit`], which [`Watch::want`] takes by value.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use arc_swap::ArcSwap;
 use tokio::sync::watch;
 
 use crate::catalog::Standing;
-use crate::listen::{Listener, Lists, Wanted};
+use crate::listen::{Listener, Lists, Seat, Wanted};
 use crate::permit::WatchPermit;
 
-/// Resources of one upstream that are listened to at once.
-const MOST: usize = 4096;
+/// Resources of one upstream that are listened to at once, and the bytes of their URIs: they go out in one request.
+const MOST: (usize, usize) = (4096, 256 << 10);
+/// Those of one principal.
+const EACH: usize = 1024;
 
 /// What is wanted of one upstream, and what it has taken on.
 pub(crate) struct Watch {
@@ -27,12 +29,16 @@ pub(crate) struct Watch {
 struct Interest {
     /// Who listens to each URI. Somebody may listen to it more than once.
     uris: BTreeMap<String, Vec<Arc<Listener>>>,
+    bytes: usize,
+    each: HashMap<Arc<str>, usize>,
+    /// What the upstream did not take on, until nobody wants it any more.
+    refused: BTreeSet<String>,
 }
 
-/// What the upstream has taken on.
+/// What the upstream has said of what was asked of it.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Settled {
-    /// The generation of what was asked for.
+    /// The generation of what was asked.
     pub(super) generation: u64,
     /// The URIs that it acknowledged.
     pub(super) uris: Arc<BTreeSet<String>>,
@@ -43,6 +49,7 @@ pub(crate) struct Watched {
     watch: Arc<Watch>,
     uri: String,
     listener: Arc<Listener>,
+    principal: Arc<str>,
     generation: u64,
 }
 
@@ -56,21 +63,26 @@ impl Watch {
     }
 
     /// Has the upstream asked for a resource, until what this gives is dropped; `None` where it is asked for as many as it
-    /// may be.
-    pub(crate) fn want(self: &Arc<Self>, permit: WatchPermit, listener: &Arc<Listener>) -> Option<Watched> {
+    /// may be, or as this principal may have it asked.
+    pub(crate) fn want(self: &Arc<Self>, permit: WatchPermit, seat: &Seat) -> Option<Watched> {
         let uri = permit.spend();
         let mut wanted = self.wanted();
-        if wanted.uris.len() >= MOST && !wanted.uris.contains_key(&uri) {
+        let new = !wanted.uris.contains_key(&uri);
+        let full = wanted.uris.len() >= MOST.0 || wanted.bytes + uri.len() > MOST.1;
+        let count = wanted.each.entry(seat.principal.clone()).or_default();
+        if *count >= EACH || (new && full) {
             return None;
         }
-        let listeners = wanted.uris.entry(uri.clone()).or_default();
-        listeners.push(listener.clone());
-        if listeners.len() == 1 {
-            self.generation.send_modify(|generation| *generation += 1);
+        *count += 1;
+        if new {
+            wanted.bytes += uri.len();
+            self.look_again();
         }
+        wanted.uris.entry(uri.clone()).or_default().push(seat.listener.clone());
         let generation = *self.generation.borrow();
         drop(wanted);
-        Some(Watched { watch: self.clone(), uri, listener: listener.clone(), generation })
+        let (listener, principal) = (seat.listener.clone(), seat.principal.clone());
+        Some(Watched { watch: self.clone(), uri, listener, principal, generation })
     }
 
     /// Returns once something is known of the upstream.
@@ -82,16 +94,37 @@ impl Watch {
         }
     }
 
-    /// Has what is asked for looked at again: the upstream can something else.
+    /// Has what is asked for looked at again: something else is wanted, or the upstream can something else.
     pub(crate) fn look_again(&self) {
         self.generation.send_modify(|generation| *generation += 1);
     }
 
-    /// What is asked for now, and its generation. Nothing is asked of a server that says that it cannot.
+    /// What is asked for now, and its generation. Nothing is asked of a server that says that it cannot, nor what it did
+    /// not take on before.
     pub(super) fn asked(&self, lists: Lists, subscribe: bool) -> (Wanted, u64) {
         let wanted = self.wanted();
-        let uris = wanted.uris.keys().filter(|_| subscribe).cloned().collect();
-        (Wanted { lists, uris }, *self.generation.borrow())
+        let asked = wanted.uris.keys().filter(|uri| subscribe && !wanted.refused.contains(*uri));
+        (Wanted { lists, uris: asked.cloned().collect() }, *self.generation.borrow())
+    }
+
+    /// What is wanted now, whether or not it is asked for.
+    pub(crate) fn uris(&self) -> BTreeSet<String> {
+        self.wanted().uris.keys().cloned().collect()
+    }
+
+    /// The upstream has said which of these it takes on. Who had heard of one that it does not is told.
+    pub(super) fn settle(&self, generation: u64, asked: &BTreeSet<String>, uris: Arc<BTreeSet<String>>) {
+        let mut wanted = self.wanted();
+        for uri in asked.difference(&uris) {
+            for listener in wanted.uris.get(uri).into_iter().flatten() {
+                listener.lost(uri);
+            }
+            if wanted.uris.contains_key(uri) {
+                wanted.refused.insert(uri.clone());
+            }
+        }
+        drop(wanted);
+        self.settled.send_replace(Settled { generation, uris });
     }
 
     /// Marks a resource for those who listen to it, or to what it is a part of.
@@ -100,17 +133,18 @@ impl Watch {
         let ends = uri.char_indices().filter(|(_, letter)| matches!(letter, '/' | '?' | '#'));
         // A resource itself, and each whole that it may be a part of, with and without the delimiter.
         let wholes = ends.flat_map(|(at, _)| [uri.get(..at), uri.get(..=at)]).flatten();
-        for subscribed in wholes.chain([uri]) {
+        for subscribed in wholes.filter(|whole| *whole != uri).chain([uri]) {
             for listener in wanted.uris.get(subscribed).into_iter().flatten() {
                 listener.updated(subscribed, uri);
             }
         }
     }
 
-    /// Marks every resource: changes may have been missed.
-    pub(super) fn all_updated(&self) {
-        for (uri, listeners) in &self.wanted().uris {
-            listeners.iter().for_each(|listener| listener.updated(uri, uri));
+    /// Marks these resources: changes may have been missed.
+    pub(super) fn missed<'a>(&self, uris: impl IntoIterator<Item = &'a String>) {
+        let wanted = self.wanted();
+        for uri in uris {
+            wanted.uris.get(uri).into_iter().flatten().for_each(|listener| listener.updated(uri, uri));
         }
     }
 
@@ -132,13 +166,21 @@ impl Watched {
 impl Drop for Watched {
     fn drop(&mut self) {
         let mut wanted = self.watch.wanted();
+        if let Some(count) = wanted.each.get_mut(&self.principal) {
+            *count = count.saturating_sub(1);
+            if *count == 0 {
+                wanted.each.remove(&self.principal);
+            }
+        }
         let Some(listeners) = wanted.uris.get_mut(&self.uri) else { return };
         if let Some(place) = listeners.iter().position(|one| Arc::ptr_eq(one, &self.listener)) {
             listeners.swap_remove(place);
         }
         if listeners.is_empty() {
             wanted.uris.remove(&self.uri);
-            self.watch.generation.send_modify(|generation| *generation += 1);
+            wanted.refused.remove(&self.uri);
+            wanted.bytes = wanted.bytes.saturating_sub(self.uri.len());
+            self.watch.look_again();
         }
     }
 }

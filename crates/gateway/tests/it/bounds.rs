@@ -9,7 +9,7 @@ use serde_json::json;
 use crate::fake;
 use crate::library::{library, shelves};
 use crate::rounds::question;
-use crate::world::{Config, World, code, state};
+use crate::world::{Config, World, code, eventually, state};
 
 const TEXT: &str = r#"{"text":"t"}"#;
 
@@ -47,21 +47,45 @@ async fn an_upstream_asks_for_as_many_rounds_as_it_may() {
 
 #[tokio::test]
 async fn a_list_with_more_than_it_may_have_is_not_read_to_its_end() {
-    for (what, limit) in [("`list_items`", (2, 100)), ("`list_pages`", (20_000, 1))] {
+    let endless = json!({"resultType": "complete", "prompts": [], "nextCursor": "more"});
+    for (limit, page, expected) in [
+        // Nine tools on one page.
+        ((8, 100), None, "lists more than 8 tools, 100 pages"),
+        ((9, 100), None, "-"),
+        ((20_000, 3), Some(endless), "lists more than 20000 prompts, 3 pages"),
+    ] {
         let up = fake::library();
-        let page = json!({"resultType": "complete", "resources": [], "nextCursor": "more"});
-        up.answers("resources/list", Behaviour::result(&page));
+        if let Some(page) = page {
+            up.answers("prompts/list", Behaviour::result(&page));
+        }
         let world = World::start_with(up, |config| {
             shelves(config);
             (config.settings.bounds.list_items, config.settings.bounds.list_pages) = limit;
         })
         .await;
-        let refused = world.call("look", TEXT).await;
-        assert_eq!(code(&refused), "AG-UPSTREAM-UNREACHABLE", "{what}: {}", refused.text());
+        let called = code(&world.call("look", TEXT).await);
+        assert_eq!(called, if expected == "-" { "-" } else { "AG-UPSTREAM-UNREACHABLE" }, "{expected}");
         let status = world.look("/v1/status").await;
-        let why = status["upstreams"][0]["unreachable"].as_str().unwrap().to_owned();
-        assert!(why.contains("raise `list_items` or `list_pages`"), "{why}");
+        let why = status["upstreams"][0]["unreachable"].as_str().unwrap_or("-").to_owned();
+        assert!(why.contains(expected), "{why}");
     }
+}
+
+#[tokio::test]
+async fn resources_that_cannot_be_listed_take_nothing_else_away() {
+    let world = library().await;
+    world.up.answers("resources/list", Behaviour::error(-32603, "the shelf broke"));
+    world.up.ears().were_opened(1).await;
+    world.up.ears().tell("notifications/resources/list_changed", &json!({}));
+    let status = eventually("the failure is told", async || {
+        let status = world.look("/v1/status").await["upstreams"][0].clone();
+        status["resources_unlisted"].is_string().then_some(status)
+    })
+    .await;
+    assert!(status["unreachable"].is_null(), "{status}");
+    assert_eq!(code(&world.call("look", TEXT).await), "-");
+    let listed = world.send(&Call::method("resources/list")).await.result().unwrap();
+    assert_eq!(listed["resources"][0]["uri"], "note://a", "the last that is known stays");
 }
 
 #[tokio::test]

@@ -10,7 +10,7 @@ use aldgate_testkit::{Call, Events};
 use serde_json::{Value, json};
 
 use crate::library::{library, shelves};
-use crate::world::{World, eventually, rpc};
+use crate::world::{World, code, rpc};
 
 /// All that can be listened to at the library.
 fn everything() -> Value {
@@ -83,8 +83,12 @@ async fn only_what_was_asked_for_is_told() {
     ears.tell("notifications/resources/updated", &json!({"uri": "note://a/part"}));
     ears.tell("notifications/prompts/list_changed", &json!({}));
     assert_eq!(brief(&next(&mut prompts).await).0, "prompts/list_changed");
-    let part = ("resources/updated".to_owned(), "note://a/part".to_owned());
-    assert_eq!(brief(&next(&mut note).await), part, "a part of what was subscribed to");
+    let whole = ("resources/updated".to_owned(), "note://a".to_owned());
+    assert_eq!(
+        brief(&next(&mut note).await),
+        whole,
+        "nothing is registered for the part, so the whole is told"
+    );
     let quiet = tokio::time::timeout(Duration::from_millis(300), nothing.next()).await;
     assert!(quiet.is_err(), "{quiet:?}");
 }
@@ -96,7 +100,7 @@ async fn whoever_may_hear_nothing_is_refused_and_every_subscription_leaves_a_row
     let refused = world.client("approver").send(&call).await.unwrap();
     assert_eq!(rpc(&refused), 7403, "{}", refused.text());
     let unknown = world.send(&Call::listen(json!({"resourceSubscriptions": ["secret://b"]}))).await;
-    assert_eq!(rpc(&unknown), 7403, "{}", unknown.text());
+    assert_eq!((rpc(&unknown), code(&unknown).as_str()), (-32602, "AG-RESOURCE-UNKNOWN"));
     let odd = world.send(&Call::listen(json!({"toolsListChanged": "yes"}))).await;
     assert_eq!(rpc(&odd), -32602);
     let mut events = listen(&world, "1", everything()).await;
@@ -109,39 +113,69 @@ async fn whoever_may_hear_nothing_is_refused_and_every_subscription_leaves_a_row
 }
 
 #[tokio::test]
-async fn a_changed_policy_is_heard_of_and_filters_anew() {
+async fn a_changed_policy_is_heard_of() {
     let world = library().await;
     world.up.ears().were_opened(1).await;
     let mut events = listen(&world, "1", everything()).await;
     next(&mut events).await;
-    // The prompt is not for agents any more, nor is listening to the resource.
+    // The prompt is not for agents any more.
     world.configure(|config| {
         shelves(config);
-        config.policy.push_str(
-            r#"@id("no-prompt") forbid (principal, action == Action::"get_prompt", resource);
-               @id("no-note") forbid (principal, action == Action::"listen", resource is Resource);"#,
-        );
+        config
+            .policy
+            .push_str(r#"@id("no-prompt") forbid (principal, action == Action::"get_prompt", resource);"#);
     });
     assert_eq!(world.reload_as("approver").await.status, 200);
     assert_eq!(brief(&next(&mut events).await).0, "prompts/list_changed");
-    // The new configuration listens to the upstream with a stream of its own.
-    let lists = json!({"toolsListChanged": true, "promptsListChanged": true, "resourcesListChanged": true});
-    eventually("the new stream", async || (world.up.ears().wants() == [lists.clone()]).then_some(())).await;
-    world.up.ears().tell("notifications/resources/updated", &json!({"uri": "note://a"}));
-    world.up.ears().tell("notifications/tools/list_changed", &json!({}));
-    assert_eq!(brief(&next(&mut events).await).0, "tools/list_changed", "nothing of the resource");
-    // Nothing is left to hear of: the subscription ends.
-    world.configure(|config| {
-        shelves(config);
-        config.policy.push_str(r#"@id("silence") forbid (principal, action == Action::"listen", resource);"#);
-    });
-    assert_eq!(world.reload_as("approver").await.status, 200);
-    let mut last = next(&mut events).await;
-    while last["method"].is_string() {
-        last = next(&mut events).await;
+    assert_eq!(world.look("/v1/status").await["listening"], 1);
+}
+
+#[tokio::test]
+async fn what_may_not_be_heard_of_any_more_ends_the_subscription() {
+    for forbidden in [
+        r#"@id("no-note") forbid (principal, action == Action::"listen", resource is Resource);"#,
+        r#"@id("no-lists") forbid (principal, action == Action::"listen", resource is Gateway);"#,
+    ] {
+        let world = library().await;
+        let mut events = listen(&world, "1", everything()).await;
+        next(&mut events).await;
+        world.configure(|config| {
+            shelves(config);
+            config.policy.push_str(forbidden);
+        });
+        assert_eq!(world.reload_as("approver").await.status, 200);
+        // What is acknowledged holds to the end, and this is the end.
+        let last = next(&mut events).await;
+        assert_eq!(last["result"]["resultType"], "complete", "{last}");
+        assert_eq!(within(events.next()).await, None);
+        // Who listens anew is told what is left.
+        let mut again = listen(&world, "2", everything()).await;
+        assert_ne!(next(&mut again).await["params"]["notifications"], everything());
     }
-    assert_eq!(last["result"]["resultType"], "complete", "{last}");
-    assert_eq!(within(events.next()).await, None);
+}
+
+#[tokio::test]
+async fn a_part_is_told_to_those_alone_who_may_listen_to_it() {
+    let world = World::start_with(crate::fake::library(), |config| {
+        shelves(config);
+        let reading = config.resources[0].1.clone();
+        config.resources.push(("up/note://a/{+part}".to_owned(), reading));
+        config.policy.push_str(
+            r#"@id("secret") forbid (principal, action == Action::"listen", resource is Resource) when { context.uri like "note://a/secret*" };"#,
+        );
+    })
+    .await;
+    let mut events = listen(&world, "1", json!({"resourceSubscriptions": ["note://a"]})).await;
+    next(&mut events).await;
+    for (part, told) in [("note://a/b", "note://a/b"), ("note://a/secret/1", "note://a")] {
+        world.up.ears().tell("notifications/resources/updated", &json!({"uri": part}));
+        assert_eq!(brief(&next(&mut events).await).1, told);
+    }
+    // Neither a longer name nor a shorter one is a part.
+    world.up.ears().tell("notifications/resources/updated", &json!({"uri": "note://ab"}));
+    world.up.ears().tell("notifications/resources/updated", &json!({"uri": "note://"}));
+    world.up.ears().tell("notifications/resources/updated", &json!({"uri": "note://a"}));
+    assert_eq!(brief(&next(&mut events).await).1, "note://a");
 }
 
 #[tokio::test]

@@ -127,3 +127,20 @@ async fn an_answer_that_fails_after_notifications_ends_the_stream_with_the_refus
     assert_eq!(messages[1]["error"]["data"]["code"], "AG-UPSTREAM-ANSWER");
     assert_eq!(world.story().await.last().unwrap(), "outcome automatic failed AG-UPSTREAM-ANSWER");
 }
+
+#[tokio::test]
+async fn progress_goes_forward_over_all_that_is_sent_for_one_request() {
+    let world =
+        World::start(|config| config.up().may_ask = vec![aldgate_gateway::settings::MayAsk::Form]).await;
+    let asks = json!({"resultType": "input_required", "inputRequests": crate::rounds::question(), "requestState": "s"});
+    let first = [progress("%ID%", 50.0), format!(r#"{{"jsonrpc":"2.0","id":%ID%,"result":{asks}}}"#)];
+    world.up.does_first("look", [Behaviour::Stream(first.to_vec())]);
+    world.up.does("look", stream([1.0, 2.0, 60.0].map(|at| progress("%ID%", at)).to_vec()));
+    let answer = json!({"size": {"action": "accept", "content": {"size": 3}}});
+    let call = with_meta("progressToken", json!("p")).with_forms().answering(answer);
+    let reply = world.send(&call).await;
+    assert_eq!(world.up.calls("look").len(), 2, "asked and answered: {}", reply.text());
+    let messages = messages(&reply.text());
+    let seen: Vec<_> = messages.iter().filter_map(|one| one["params"]["progress"].as_f64()).collect();
+    assert_eq!(seen, [50.0, 60.0]);
+}

@@ -23,6 +23,22 @@ pub enum SpliceFault {
 }
 
 impl ResultView {
+    /// These members of the result, each as it came.
+    ///
+    /// # Errors
+    /// A member that stands twice: two readers could see two values.
+    pub fn members<const N: usize>(
+        &self,
+        names: [&str; N],
+    ) -> Result<[Option<&RawValue>; N], super::AnswerFault> {
+        let members = Members::read(self.raw.get()).ok_or(super::AnswerFault::NotJsonRpc)?;
+        let mut found = [None; N];
+        for (name, place) in names.into_iter().zip(&mut found) {
+            *place = members.get(name)?;
+        }
+        Ok(found)
+    }
+
     /// `_meta` as the upstream sent it, an object.
     pub fn meta(&self) -> Option<&str> {
         self.raw.get().get(self.meta.clone()?)

@@ -211,3 +211,18 @@ async fn an_exact_uri_rules_before_a_template() {
     let listed = world.send(&Call::method("resources/list")).await.result().unwrap();
     assert_eq!(listed["resources"], json!([{"uri": "secret://b", "name": "b"}]));
 }
+
+#[tokio::test]
+async fn a_member_that_the_gateway_reads_stands_once() {
+    let world = library().await;
+    let content = r#"[{"uri":"note://a","text":"t"}]"#;
+    for odd in [
+        format!(r#"{{"contents":[],"contents":{content},"ttlMs":1,"cacheScope":"private"}}"#),
+        format!(r#"{{"contents":{content},"cacheScope":"public","ttlMs":1,"cacheScope":"private"}}"#),
+        format!(r#"{{"ttlMs":99999999,"contents":{content},"ttlMs":1,"cacheScope":"private"}}"#),
+    ] {
+        world.up.answers("resources/read", Behaviour::raw_result(&odd));
+        let reply = world.send(&Call::resource("note://a")).await;
+        assert_eq!(code(&reply), "AG-UPSTREAM-ANSWER", "{odd}: {}", reply.text());
+    }
+}

@@ -5,7 +5,7 @@ use serde_json::json;
 
 use super::{everything, listen, next, within};
 use crate::library::library;
-use crate::world::{World, eventually};
+use crate::world::{World, code, eventually};
 
 async fn listening(world: &World) -> u64 {
     world.look("/v1/status").await["listening"].as_u64().unwrap()
@@ -79,17 +79,72 @@ async fn credentials_that_are_taken_away_end_it() {
     assert_eq!(last["result"]["resultType"], "complete", "{last}");
 }
 
+#[tokio::test]
+async fn a_template_that_changed_ends_it() {
+    let world = library().await;
+    let mut events = listen(&world, "1", json!({"resourceSubscriptions": ["note://a"]})).await;
+    next(&mut events).await;
+    world.up.offers("resources/templates/list", &[&crate::fake::TEMPLATE.replace("plain", "html")]).unwrap();
+    world.up.ears().tell("notifications/resources/list_changed", &json!({}));
+    let last = next(&mut events).await;
+    assert_eq!(last["result"]["resultType"], "complete", "{last}");
+    let again = world.send(&Call::listen(json!({"resourceSubscriptions": ["note://a"]}))).await;
+    assert_eq!(code(&again), "AG-CONTRACT-CHANGED", "{}", again.text());
+}
+
+#[tokio::test]
+async fn a_server_that_calls_itself_otherwise_is_not_listened_to() {
+    let world = library().await;
+    let mut events = listen(&world, "1", everything()).await;
+    next(&mut events).await;
+    world.up.is_called("somebody-else");
+    world.up.ears().tell("notifications/tools/list_changed", &json!({}));
+    let mut last = next(&mut events).await;
+    while last["method"].is_string() {
+        last = next(&mut events).await;
+    }
+    assert_eq!(last["result"]["resultType"], "complete", "{last}");
+    eventually("its stream is closed", async || world.up.ears().wants().is_empty().then_some(())).await;
+}
+
+#[tokio::test]
+async fn what_happens_while_it_is_opened_is_not_missed() {
+    use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
+    let world = library().await;
+    let body = Call::listen(json!({"toolsListChanged": true})).text();
+    let mut socket = tokio::net::TcpStream::connect(world.agents()).await.unwrap();
+    socket.write_all(raw_head("1.1", body.len()).as_bytes()).await.unwrap();
+    // The head is read under the configuration that there is; the body comes under another one.
+    eventually("the request is worked on", async || {
+        (world.look("/v1/status").await["in_flight"] == 1).then_some(())
+    })
+    .await;
+    world.configure(|config| {
+        crate::library::shelves(config);
+        config.expires_at = Some(time::OffsetDateTime::now_utc() - time::Duration::seconds(1));
+    });
+    assert_eq!(world.reload_as("approver").await.status, 200);
+    socket.write_all(body.as_bytes()).await.unwrap();
+    let mut all = String::new();
+    within(socket.read_to_string(&mut all)).await.unwrap();
+    assert!(all.contains("acknowledged") && all.contains(r#""resultType":"complete""#), "{all}");
+}
+
+/// The head of a listen as it stands on the wire.
+fn raw_head(version: &str, length: usize) -> String {
+    let token = crate::world::token("agent");
+    format!(
+        "POST /mcp HTTP/{version}\r\nHost: localhost\r\nAuthorization: Bearer {token}\r\nContent-Type: application/json\r\n\
+         Accept: application/json, text/event-stream\r\nMCP-Protocol-Version: 2026-07-28\r\n\
+         Mcp-Method: subscriptions/listen\r\nContent-Length: {length}\r\n\r\n"
+    )
+}
+
 /// One request as it stands on the wire, and all that comes back.
 async fn raw(world: &World, version: &str, extra: &str) -> String {
     use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
     let body = Call::listen(json!({"toolsListChanged": true})).text();
-    let token = crate::world::token("agent");
-    let head = format!(
-        "POST /mcp HTTP/{version}\r\nHost: localhost\r\nAuthorization: Bearer {token}\r\nContent-Type: application/json\r\n\
-         Accept: application/json, text/event-stream\r\nMCP-Protocol-Version: 2026-07-28\r\n\
-         Mcp-Method: subscriptions/listen\r\nContent-Length: {}\r\n\r\n",
-        body.len()
-    );
+    let head = raw_head(version, body.len());
     let mut socket = tokio::net::TcpStream::connect(world.agents()).await.unwrap();
     socket.write_all(format!("{head}{body}{extra}").as_bytes()).await.unwrap();
     let mut all = Vec::new();

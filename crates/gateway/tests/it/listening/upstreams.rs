@@ -139,3 +139,68 @@ async fn a_server_that_says_that_it_tells_nothing_is_not_asked() {
     tokio::time::sleep(Duration::from_millis(200)).await;
     assert!(!world.up.seen().iter().any(|seen| seen.method == "subscriptions/listen"));
 }
+
+#[tokio::test]
+async fn an_acknowledgement_is_compared_with_what_was_asked_for() {
+    let world = library().await;
+    world.up.ears().refuse(&["note://no"], &[]);
+    let filter = json!({"resourceSubscriptions": ["note://a", "note://no"]});
+    let mut events = listen(&world, "1", filter).await;
+    let honoured = next(&mut events).await["params"]["notifications"].clone();
+    assert_eq!(honoured, json!({"resourceSubscriptions": ["note://a"]}), "what was taken on, and no more");
+    let none = listen(&world, "2", json!({"resourceSubscriptions": ["note://no"]})).await;
+    let mut none = none;
+    assert_eq!(next(&mut none).await["params"]["notifications"], json!({}));
+    world.up.ears().tell("notifications/resources/updated", &json!({"uri": "note://no"}));
+    world.up.ears().tell("notifications/resources/updated", &json!({"uri": "note://a"}));
+    assert_eq!(brief(&next(&mut events).await).1, "note://a", "what was not taken on is not told");
+}
+
+#[tokio::test]
+async fn what_a_server_refuses_takes_nothing_from_those_who_listen_to_the_rest() {
+    let world = library().await;
+    world.up.ears().refuse(&[], &["note://never"]);
+    let mut good = listen(&world, "1", everything()).await;
+    assert_eq!(next(&mut good).await["params"]["notifications"], everything());
+    let mut bad = listen(&world, "2", json!({"resourceSubscriptions": ["note://never"]})).await;
+    assert_eq!(next(&mut bad).await["params"]["notifications"], json!({}));
+    // The stream goes on for the others, and takes more on.
+    let mut more = listen(&world, "3", json!({"resourceSubscriptions": ["note://b"]})).await;
+    assert_eq!(
+        next(&mut more).await["params"]["notifications"],
+        json!({"resourceSubscriptions": ["note://b"]})
+    );
+    for uri in ["note://a", "note://b"] {
+        world.up.ears().tell("notifications/resources/updated", &json!({"uri": uri}));
+    }
+    assert_eq!(brief(&next(&mut good).await).1, "note://a");
+    assert_eq!(brief(&next(&mut more).await).1, "note://b");
+}
+
+#[tokio::test]
+async fn a_server_that_tells_of_resources_alone_is_listened_to_again_and_again() {
+    let up = fake::library();
+    up.declares(json!({"tools": {}, "prompts": {}, "resources": {"subscribe": true}}));
+    let world = World::start_with(up, shelves).await;
+    let begun = std::time::Instant::now();
+    for round in 0..6 {
+        let mut events =
+            listen(&world, &round.to_string(), json!({"resourceSubscriptions": ["note://a"]})).await;
+        let honoured = next(&mut events).await["params"]["notifications"].clone();
+        assert_eq!(honoured, json!({"resourceSubscriptions": ["note://a"]}), "round {round}");
+        drop(events);
+        eventually("nobody listens", async || world.up.ears().wants().is_empty().then_some(())).await;
+    }
+    assert!(begun.elapsed() < Duration::from_secs(15), "no pause grows: {:?}", begun.elapsed());
+}
+
+#[tokio::test]
+async fn what_changed_around_a_reload_is_told_afterwards() {
+    let world = library().await;
+    let mut events = listen(&world, "1", everything()).await;
+    next(&mut events).await;
+    world.configure(shelves);
+    assert_eq!(world.reload_as("approver").await.status, 200);
+    // Whatever the server told while the one stream was closed and the other not open yet, this comes.
+    assert_eq!(brief(&next(&mut events).await), ("resources/updated".to_owned(), "note://a".to_owned()));
+}
