@@ -121,7 +121,12 @@ def tests_of_workspace() -> set[str]:
         package = package_of(message["package_id"])
         target = f"{message['target']['name']}::" if "test" in message["target"]["kind"] else ""
         listed = subprocess.run([message["executable"], "--list"], check=True, capture_output=True, text=True)
-        tests.update(f"{package} {target}{test}" for test in re.findall(r"^(\S+): test$", listed.stdout, re.MULTILINE))
+        ignored = subprocess.run(
+            [message["executable"], "--list", "--ignored"], check=True, capture_output=True, text=True
+        )
+        named = [set(re.findall(r"^(\S+): test$", one.stdout, re.MULTILINE)) for one in (listed, ignored)]
+        # A test that is not run shows nothing.
+        tests.update(f"{package} {target}{test}" for test in named[0] - named[1])
     return tests
 
 

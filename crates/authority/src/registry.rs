@@ -285,6 +285,9 @@ impl Registered {
         if entry.policy_may_relax && entry.authority != Authority::RequiresApproval {
             return Err(RegistryFault::NothingToRelax { key: key.to_owned(), authority: entry.authority });
         }
+        if entry.timeout_s == Some(0) {
+            return Err(RegistryFault::NoTime { key: key.to_owned() });
+        }
         if template.is_some() && entry.expose_as.is_some() {
             return Err(RegistryFault::Renamed { key: key.to_owned() });
         }

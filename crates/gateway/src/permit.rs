@@ -4,7 +4,7 @@
 //! this file alone: from a ruling and an intent that was recorded, or from a redemption that the store has committed.
 
 use aldgate_approval::Decision;
-use aldgate_authority::{Action, Authorizer, Principal, Question, Ruling, Verdict};
+use aldgate_authority::{Action, Authorizer, Principal, Question, Verdict};
 use aldgate_store::Redeemed;
 use aldgate_wire::request::{Method, RequestMeta};
 use http::{HeaderName, HeaderValue};
@@ -161,7 +161,7 @@ impl WatchPermit {
         principal: &Principal,
         offer: &Offer,
         uri: &str,
-    ) -> Result<Self, Ruling> {
+    ) -> Result<Self, Refusal> {
         let ruling = authorizer.rule(&Question {
             principal,
             action: Action::Listen,
@@ -172,7 +172,10 @@ impl WatchPermit {
             input_responses: None,
             client: &principal.client,
         });
-        if ruling.verdict() == Verdict::Automatic { Ok(Self { uri: uri.to_owned() }) } else { Err(ruling) }
+        match ruling.verdict() {
+            Verdict::Automatic => Ok(Self { uri: uri.to_owned() }),
+            Verdict::RequiresApproval | Verdict::Prohibited => Err(Refusal::ruled(&ruling)),
+        }
     }
 
     /// Uses the permit up.

@@ -150,6 +150,15 @@ fn show(found: &Value) -> miette::Result<()> {
                 out::line(format!("    {name:<10} {}", word(row, pointer)))?;
             }
         }
+        for (name, place) in [
+            ("honoured", "/explanation/honoured"),
+            ("refused", "/explanation/not_permitted"),
+            ("not heard", "/explanation/not_taken_on"),
+        ] {
+            if let Some(said) = row.pointer(place) {
+                out::line(format!("    {name:<10} {}", out::plain(&said.to_string())))?;
+            }
+        }
         for reason in row.pointer("/explanation/reasons").and_then(Value::as_array).into_iter().flatten() {
             out::line(format!(
                 "    {:<10} {} ({})",

@@ -8,7 +8,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use aldgate_approval::SealKey;
-use aldgate_authority::{PolicySet, Registry, overlaps};
+use aldgate_authority::{Kind as Kinds, PolicySet, Registry, overlaps};
 use aldgate_contract::Lock;
 use aldgate_field_service::{FieldService, ServerName};
 use aldgate_gateway::settings::{
@@ -70,9 +70,22 @@ pub(crate) fn reviewed(loaded: &Loaded) -> Result<Reviewed, AssembleFault> {
     Ok(review(upstreams(loaded, None, false)?, registry(loaded)?, policies(loaded)?)?)
 }
 
-/// The registry of every kind. No URI may mean the resources of two upstreams.
+/// The registry of every kind. No URI may mean the resources of two upstreams, and no entry has more time than any call.
 fn registry(loaded: &Loaded) -> Result<Registry, AssembleFault> {
     let registry = loaded.config.registry();
+    let longest = loaded.config.limits.longest_call;
+    for (key, entry) in Kinds::ALL.into_iter().flat_map(|kind| registry.entries(kind)) {
+        let own = entry.timeout_s.map(|seconds| Duration::from_secs(seconds.into()));
+        if let Some(own) = own.filter(|own| *own > longest.0) {
+            let told = humantime::format_duration;
+            let what = format!(
+                "`timeout_s` of `{key}` is `{}`; expected at most `limits.longest_call`, which is `{}`",
+                told(own),
+                told(longest.0)
+            );
+            return Err(AssembleFault::Value { what });
+        }
+    }
     let told: Vec<String> = overlaps(&registry)
         .iter()
         .map(|pair| format!("`{}` in `{}` and in `{}`", pair.example, pair.one, pair.other))
@@ -92,6 +105,17 @@ impl Loaded {
         match &self.folder {
             Some(folder) => folder.join(path),
             None => path.to_owned(),
+        }
+    }
+
+    /// The text of an upstream's lock, where it can be read.
+    pub(super) fn lock_text(&self, upstream: &str, section: &UpstreamSection) -> Option<String> {
+        match &self.folder {
+            Some(_) => self.read(&section.lock).ok(),
+            None => {
+                let built_in = demo::LOCKS.iter().find(|(name, _)| *name == upstream);
+                built_in.map(|(_, text)| (*text).to_owned())
+            }
         }
     }
 
@@ -132,6 +156,12 @@ fn settings(loaded: &Loaded) -> Result<Settings, AssembleFault> {
     if hold > Duration::from_secs(25) {
         let what =
             "`approvals.hold` is longer than `25s`; clients give up on a request after 30 s".to_owned();
+        return Err(AssembleFault::Value { what });
+    }
+    if limits.call_timeout.0 > limits.longest_call.0 {
+        let what =
+            "`limits.call_timeout` is longer than `limits.longest_call`; raise the one or lower the other"
+                .to_owned();
         return Err(AssembleFault::Value { what });
     }
     Ok(Settings {

@@ -2,6 +2,7 @@
 
 use aldgate_approval::SealKey;
 use aldgate_authority::Kind;
+use aldgate_contract::Lock;
 
 use super::Loaded;
 
@@ -31,6 +32,7 @@ pub(crate) fn warnings(loaded: &Loaded) -> Vec<String> {
             "there are no policies, so nothing is permitted; name Cedar files in `policy.files`".to_owned(),
         );
     }
+    found.extend(unpinned(loaded));
     for (name, upstream) in &config.upstreams {
         if let Some(variable) = &upstream.bearer_env
             && secret(variable).is_none()
@@ -47,6 +49,29 @@ pub(crate) fn warnings(loaded: &Loaded) -> Vec<String> {
                 }
             }
         }
+    }
+    found
+}
+
+/// Templates of the registry that no lock holds: what is read under one is bound to no contract.
+fn unpinned(loaded: &Loaded) -> Vec<String> {
+    let registry = loaded.config.registry();
+    let mut found = Vec::new();
+    for (key, template) in registry.templates().filter(|(_, template)| !template.is_exact()) {
+        let (upstream, name) = key.split_once('/').unwrap_or_default();
+        // What is wrong with a lock is an error of its own.
+        let lock =
+            loaded.config.upstreams.get(upstream).and_then(|section| loaded.lock_text(upstream, section));
+        let Some(lock) = lock.and_then(|text| Lock::parse(&text).ok()) else { continue };
+        if lock.resource_templates.contains_key(template.as_str()) {
+            continue;
+        }
+        let pinned: Vec<_> = lock.resource_templates.keys().map(|one| format!("`{one}`")).collect();
+        let pinned = if pinned.is_empty() { "none".to_owned() } else { pinned.join(", ") };
+        found.push(format!(
+            "`{name}` is no template that the lock of `{upstream}` holds ({pinned}): what is read under it is bound to no \
+             contract"
+        ));
     }
     found
 }

@@ -52,7 +52,8 @@ fn lengths_of_time_have_bounds() {
     for (setting, least, most, below, above) in [
         ("approvals.pending_for", "1s", "30days", "999ms", "31days"),
         ("approvals.redeem_within", "1s", "1day", "0s", "25h"),
-        ("limits.call_timeout", "1s", "1h", "0s", "61m"),
+        ("limits.longest_call", "1m", "24h", "0s", "25h"),
+        ("limits.keep_alive", "1s", "1h", "999ms", "61m"),
     ] {
         for good in [least, most] {
             assert_eq!(said(&format!("{setting} = \"{good}\"\n")), Ok(()), "{setting} {good}");
@@ -61,7 +62,53 @@ fn lengths_of_time_have_bounds() {
             refused(&format!("{setting} = \"{bad}\"\n"), &format!("`{setting}` is"));
         }
     }
+    let both = |call: &str| format!("limits.longest_call = \"2h\"\nlimits.call_timeout = \"{call}\"\n");
+    for good in ["1s", "1h"] {
+        assert_eq!(said(&both(good)), Ok(()), "{good}");
+    }
+    for bad in ["0s", "61m"] {
+        refused(&both(bad), "`limits.call_timeout` is");
+    }
+    refused("limits.call_timeout = \"6m\"\n", "longer than `limits.longest_call`");
     refused("approvals.hold = \"26s\"\n", "`approvals.hold` is longer than `25s`");
+}
+
+#[test]
+fn numbers_have_bounds() {
+    for (setting, least, most) in [
+        ("header_bytes", 8 << 10, 1 << 20),
+        ("rounds", 0, 100),
+        ("list_items", 1, 1_000_000),
+        ("list_pages", 1, 10_000),
+        ("list_page", 1, 100_000),
+        ("listens", 0, 1_000_000),
+        ("listens_per_principal", 0, 1_000_000),
+        ("listen_uris", 0, 4096),
+    ] {
+        for good in [least, most] {
+            assert_eq!(said(&format!("limits.{setting} = {good}\n")), Ok(()), "{setting} {good}");
+        }
+        refused(
+            &format!("limits.{setting} = {}\n", most + 1),
+            &format!("`limits.{setting}` is {}", most + 1),
+        );
+        if least > 0 {
+            refused(&format!("limits.{setting} = {}\n", least - 1), &format!("expected {least} to {most}"));
+        }
+    }
+}
+
+#[test]
+fn a_tools_own_time_is_within_that_of_all() {
+    let tool = |seconds: u32| {
+        format!("[registry.\"a/b\"]\nauthority = \"automatic\"\nlabels = []\ntimeout_s = {seconds}\n")
+    };
+    refused(
+        &tool(301),
+        "`timeout_s` of `a/b` is `5m 1s`; expected at most `limits.longest_call`, which is `5m`",
+    );
+    let none = said(&tool(0)).expect_err("a fault");
+    assert!(none.contains("`timeout_s = 0`"), "{none}");
 }
 
 #[test]

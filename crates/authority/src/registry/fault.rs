@@ -41,6 +41,14 @@ pub enum RegistryFault {
         /// Its authority.
         authority: Authority,
     },
+    /// `timeout_s` of no time at all.
+    #[error(
+        "`{key}` has `timeout_s = 0`, so that no call could be answered; expected 1 or more, or no such line"
+    )]
+    NoTime {
+        /// The key.
+        key: String,
+    },
     /// A digest in `answer.requested_schema` has another form.
     #[error(
         "`answer.requested_schema` of `{key}` is `{found}`; expected `sha256:` and 64 lower-case hex digits, \

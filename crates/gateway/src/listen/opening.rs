@@ -204,8 +204,7 @@ fn hold(snapshot: &Snapshot, principal: &Principal, uri: &str, seat: &Seat) -> R
     let found = snapshot.catalog.resource(snapshot.authorizer.registry(), &parsed);
     let resource = found.ok_or_else(|| Refusal::unknown_resource(uri))?;
     let offer = &resource.offer;
-    let permit = WatchPermit::rule(&snapshot.authorizer, principal, offer, uri);
-    let permit = permit.map_err(|ruling| Refusal::ruled(&ruling))?;
+    let permit = WatchPermit::rule(&snapshot.authorizer, principal, offer, uri)?;
     let watched = offer.source.watch.want(permit, seat).ok_or_else(|| {
         let message = format!(
             "upstream `{}` is listened to for as many resources as may be; end another subscription first",
