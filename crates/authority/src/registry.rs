@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::action::Kind;
 use crate::digest;
-use crate::template::{Template, Uri, Variables};
+use crate::template::{Template, Uri, Variables, uri};
 
 mod answer;
 mod fault;
@@ -242,7 +242,10 @@ impl Registry {
         self.resources.iter().filter_map(|(key, it)| Some((key.as_str(), it.template.as_ref()?)))
     }
 
-    /// The registered resources that the URI can mean; the first one rules.
+    /// The registered resources that the URI can mean; the first one rules, and policies are asked about each.
+    ///
+    /// A stricter entry that stands for another spelling of the URI counts too, though its template does not match: who
+    /// rules by it refuses.
     ///
     /// That is the entry for this very URI. Without one it is the strictest of those that match, so that a wider entry
     /// never undoes a narrower one; among equally strict ones it is the one that leaves the least open. A default is
@@ -259,9 +262,25 @@ impl Registry {
                 Some(ResourceMatch { upstream, template, variables, entry: &registered.entry })
             })
             .collect();
+        // Only what is registered can be stricter than what matches: another spelling opens nothing.
+        let alike: Vec<Uri> =
+            uri::alike(uri.normal()).iter().filter_map(|one| Uri::parse(one).ok()).collect();
+        if let Some(loosest) = found.iter().map(|one| one.entry.authority).min() {
+            let all = self.resources.iter().filter_map(|(key, it)| Some((key, it.template.as_ref()?, it)));
+            for (key, template, registered) in all {
+                let Some((upstream, _)) = split(key) else { continue };
+                let known = found.iter().any(|one| one.upstream == upstream && one.template == template);
+                let stricter = registered.entry.authority > loosest;
+                if !known && stricter && alike.iter().any(|one| template.matches(one).is_some()) {
+                    let (variables, entry) = (Variables::new(), &registered.entry);
+                    found.push(ResourceMatch { upstream, template, variables, entry });
+                }
+            }
+        }
         found.sort_by_key(|one| {
             let strictest = std::cmp::Reverse(one.entry.authority);
-            (!one.template.is_exact(), strictest, one.template.openness())
+            let exact = one.template.matches(uri).is_some() && one.template.is_exact();
+            (!exact, strictest, one.template.openness())
         });
         found
     }

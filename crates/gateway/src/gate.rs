@@ -48,6 +48,8 @@ pub struct Gate {
     pub(crate) snapshot: ArcSwap<Snapshot>,
     /// Where the configuration is read again.
     pub(crate) reading: OnceLock<Arc<dyn ConfigurationSource>>,
+    /// One reading at a time: what was read last is what is used.
+    pub(crate) reloading: tokio::sync::Mutex<()>,
     pub(crate) store: Arc<Store>,
     pub(crate) recorder: Recorder,
     pub(crate) seal: SealKey,
@@ -73,6 +75,7 @@ impl Gate {
     /// Reads the configuration again and uses it for the requests to come.
     pub(crate) async fn reload(&self) -> Result<(), String> {
         let source = self.reading.get().ok_or("this gateway has no configuration file to read again")?;
+        let _one = self.reloading.lock().await;
         let configured = source.read().await?;
         let next = Snapshot::build(configured, &self.settings, &self.listeners, Some(&self.snapshot()))
             .await

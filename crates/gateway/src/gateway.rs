@@ -132,6 +132,7 @@ impl Gateway {
         let gate = Arc::new(Gate {
             snapshot: ArcSwap::from_pointee(snapshot),
             reading: OnceLock::new(),
+            reloading: tokio::sync::Mutex::new(()),
             store,
             recorder,
             seal,

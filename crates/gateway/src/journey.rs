@@ -127,11 +127,12 @@ struct Listening {
 async fn travel(gate: &Gate, trail: &mut Trail, request: Request<Body>) -> Result<Way, Refusal> {
     let head = head::check(&gate.settings.doors, &gate.settings.bounds, request)?;
     let identified = identify::caller(gate, trail, head).await?;
-    let expires_at = trail.expires_at;
     let (request, headers) = match receive::body(gate, trail, identified).await? {
         Received::Request { request, headers } => (request, headers),
         Received::Notification => return Ok(Way::Accepted),
     };
+    identify::again(gate, trail, &headers).await?;
+    let expires_at = trail.expires_at;
     let call = match catalog::resolve(gate, trail, request, &headers)? {
         Resolved::Host(answer) => return Ok(Way::Host(answer)),
         Resolved::Call(call) => call,

@@ -4,7 +4,7 @@
 //! this file alone: from a ruling and an intent that was recorded, or from a redemption that the store has committed.
 
 use aldgate_approval::Decision;
-use aldgate_authority::{Action, Authorizer, Principal, Question, Verdict};
+use aldgate_authority::{Action, Principal, Question, Verdict};
 use aldgate_store::Redeemed;
 use aldgate_wire::request::{Method, RequestMeta};
 use http::{HeaderName, HeaderValue};
@@ -15,6 +15,7 @@ use crate::catalog::{Completion, Offer, Progress, Target};
 use crate::record::Intent;
 use crate::refusal::Refusal;
 use crate::rule::Ruled;
+use crate::snapshot::Snapshot;
 
 /// Permission to make exactly one request of an upstream, with exactly these bytes. Nothing outside of the gateway can make one, nothing
 /// can copy one, and [`crate::Gate::dispatch`] takes it by value.
@@ -157,12 +158,12 @@ pub(crate) struct WatchPermit {
 impl WatchPermit {
     /// Rules on listening to this URI. Nobody is asked: it is permitted by itself or not at all.
     pub(crate) fn rule(
-        authorizer: &Authorizer,
+        snapshot: &Snapshot,
         principal: &Principal,
         offer: &Offer,
         uri: &str,
     ) -> Result<Self, Refusal> {
-        let ruling = authorizer.rule(&Question {
+        let ruling = snapshot.rule(&Question {
             principal,
             action: Action::Listen,
             target: offer.item().into(),

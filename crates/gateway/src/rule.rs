@@ -30,7 +30,7 @@ pub(crate) async fn decide(gate: &Gate, trail: &mut Trail, call: Box<Call>) -> R
         Some(completion) => completion.chosen.as_deref(),
         None => call.request.params.arguments.as_deref(),
     };
-    let ruling = trail.snapshot.authorizer.rule(&Question {
+    let ruling = trail.snapshot.rule(&Question {
         principal,
         action: action(call.request.method),
         target: call.target.offer().item().into(),

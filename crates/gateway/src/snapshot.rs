@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use aldgate_authority::{Authorizer, PolicySet, Registry};
+use aldgate_authority::{Action, Authorizer, PolicySet, Question, Registry, Ruling, Uri, Verdict};
 use aldgate_contract::{Lock, UpstreamIdentity};
 use aldgate_identity::Authenticator;
 use async_trait::async_trait;
@@ -79,9 +79,41 @@ impl Snapshot {
         Ok(snapshot)
     }
 
+    /// Rules on a request. Where its URI is one that several entries stand for, each is ruled on, and the strictest ruling
+    /// holds: a policy on one of them is not passed by in the name of another.
+    pub(crate) fn rule(&self, question: &Question<'_>) -> Ruling {
+        let mut strictest = self.authorizer.rule(question);
+        let located = matches!(question.action, Action::Read | Action::Listen);
+        let Some(uri) = question.uri.filter(|_| located).and_then(|uri| Uri::parse(uri).ok()) else {
+            return strictest;
+        };
+        for found in self.authorizer.registry().matching(&uri) {
+            let key = format!("{}/{}", found.upstream, found.template);
+            let Some(resource) = self.catalog.resources.get(&key) else { continue };
+            let target = resource.offer.item().into();
+            if target == question.target {
+                continue;
+            }
+            let ruling = self.authorizer.rule(&Question { target, ..*question });
+            if severity(&ruling) > severity(&strictest) {
+                strictest = ruling;
+            }
+        }
+        strictest
+    }
+
     /// Stops comparing and listening; requests that still hold the snapshot compare at need.
     pub(crate) fn retire(&self) {
         self.tasks.iter().for_each(AbortHandle::abort);
+    }
+}
+
+/// The stricter, the more.
+fn severity(ruling: &Ruling) -> u8 {
+    match ruling.verdict() {
+        Verdict::Automatic => 0,
+        Verdict::RequiresApproval => 1,
+        Verdict::Prohibited => 2,
     }
 }
 

@@ -34,6 +34,14 @@ pub enum UriFault {
     /// What is encoded is not Unicode text, or a control character.
     #[error("what is percent-encoded must be UTF-8 text without control characters")]
     Encoded,
+    /// A delimiter that some readers take for one and others for a part of a name.
+    #[error(
+        "`/`, `\\`, `?` and `#` must not be percent-encoded in it, however often: servers differ in how they read that"
+    )]
+    Delimiter,
+    /// A fragment: it names a part of what is read, and nothing that a server gives.
+    #[error("it must not have a fragment, `#` and what follows")]
+    Fragment,
     /// `.` or `..` as a segment, or encoded so often that it cannot be seen.
     #[error("it must not have `.` or `..` as a segment, nor hide one by encoding")]
     Traversal,
@@ -79,8 +87,14 @@ impl Uri {
         if decoded(text).is_none_or(|plain| plain.contains(char::is_control)) {
             return Err(UriFault::Encoded);
         }
+        if rest.contains('#') {
+            return Err(UriFault::Fragment);
+        }
         if hides_dots(rest) {
             return Err(UriFault::Traversal);
+        }
+        if hides_delimiters(rest) {
+            return Err(UriFault::Delimiter);
         }
         let normal = format!("{}:{}", scheme.to_ascii_lowercase(), normal(rest));
         Ok(Self { text: text.to_owned(), normal })
@@ -92,8 +106,9 @@ impl Uri {
         &self.text
     }
 
-    /// The URI as policies see it: scheme in lower case, nothing encoded that need not be, hexadecimal digits in upper
-    /// case (RFC 3986 §6.2.2). The case of everything else is kept.
+    /// The URI as policies see it: scheme in lower case, nothing encoded that can stand plainly, hexadecimal digits in upper
+    /// case. The case of everything else is kept. This goes further than RFC 3986 §6.2.2, for which `%40` and `@` may differ:
+    /// a server may read both alike, so they are ruled alike.
     #[must_use]
     pub fn normal(&self) -> &str {
         &self.normal
@@ -109,6 +124,44 @@ impl fmt::Display for Uri {
 /// Unreserved and reserved characters (RFC 3986 §2.2, §2.3).
 fn is_plain(c: char) -> bool {
     c.is_ascii_alphanumeric() || "-._~:/?#[]@!$&'()*+,;=".contains(c)
+}
+
+/// Other spellings that a server may take for the same resource: without its query, without empty segments or a slash at the
+/// end, with its host in lower case. An entry for one of them is meant for all.
+pub(crate) fn alike(normal: &str) -> Vec<String> {
+    let (scheme, rest) = normal.split_once(':').unwrap_or_default();
+    let (path, _) = rest.split_once('?').unwrap_or((rest, ""));
+    let (slashes, path) = path.strip_prefix("//").map_or(("", path), |path| ("//", path));
+    let (host, names) = match slashes {
+        "" => ("", path),
+        _ => path.split_at_checked(path.find('/').unwrap_or(path.len())).unwrap_or((path, "")),
+    };
+    let mut names: String = names.to_owned();
+    while names.contains("//") {
+        names = names.replace("//", "/");
+    }
+    let names = names.trim_end_matches('/');
+    let host = host.to_ascii_lowercase();
+    let all = [format!("{scheme}:{slashes}{host}{names}"), format!("{scheme}:{slashes}{host}{names}/")];
+    all.into_iter().filter(|one| one != normal).collect()
+}
+
+/// What divides a URI.
+const DELIMITING: &str = "/?#[]";
+
+/// Whether something that divides URIs, or names of files, is encoded in it at any level.
+fn hides_delimiters(rest: &str) -> bool {
+    let mut bytes = rest.as_bytes().to_vec();
+    let count = |bytes: &[u8]| bytes.iter().filter(|byte| b"/\\?#".contains(byte)).count();
+    for _ in 0..MAX_DECODINGS {
+        let next = decoded_bytes(&bytes);
+        if count(&next) != count(&bytes) {
+            return true;
+        }
+        bytes = next;
+    }
+    // What is encoded more often was refused before.
+    false
 }
 
 /// Whether a segment is `.` or `..` at any level of decoding. Parameters and members of a query count as segments.
@@ -136,7 +189,7 @@ pub(super) fn normal(text: &str) -> String {
     for piece in pieces {
         let (digits, rest) = piece.split_at_checked(2).unwrap_or((piece, ""));
         match u8::from_str_radix(digits, 16).map(char::from) {
-            Ok(c) if c.is_ascii_alphanumeric() || matches!(c, '-' | '.' | '_' | '~') => out.push(c),
+            Ok(c) if is_plain(c) && !DELIMITING.contains(c) => out.push(c),
             _ => {
                 out.push('%');
                 out.push_str(&digits.to_ascii_uppercase());

@@ -204,7 +204,7 @@ fn hold(snapshot: &Snapshot, principal: &Principal, uri: &str, seat: &Seat) -> R
     let found = snapshot.catalog.resource(snapshot.authorizer.registry(), &parsed);
     let resource = found.ok_or_else(|| Refusal::unknown_resource(uri))?;
     let offer = &resource.offer;
-    let permit = WatchPermit::rule(&snapshot.authorizer, principal, offer, uri)?;
+    let permit = WatchPermit::rule(snapshot, principal, offer, uri)?;
     let watched = offer.source.watch.want(permit, seat).ok_or_else(|| {
         let message = format!(
             "upstream `{}` is listened to for as many resources as may be; end another subscription first",
@@ -241,9 +241,7 @@ impl Held {
 pub(super) fn may_hear(snapshot: &Snapshot, principal: &Principal, part: &str) -> bool {
     let found = Uri::parse(part).ok();
     let found = found.and_then(|uri| snapshot.catalog.resource(snapshot.authorizer.registry(), &uri));
-    found.is_some_and(|resource| {
-        WatchPermit::rule(&snapshot.authorizer, principal, &resource.offer, part).is_ok()
-    })
+    found.is_some_and(|resource| WatchPermit::rule(snapshot, principal, &resource.offer, part).is_ok())
 }
 
 fn rule_lists(snapshot: &Snapshot, principal: &Principal) -> Ruling {

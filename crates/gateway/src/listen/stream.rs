@@ -80,15 +80,16 @@ impl Subscription {
     /// The next event, or a comment where there is none for a while; `None` after the end.
     async fn next(&mut self) -> Option<Bytes> {
         loop {
+            // What was made ready for credentials that are good no more is not sent.
+            if !self.ended && self.left().is_zero() {
+                self.ready.clear();
+                self.end();
+            }
             if let Some(event) = self.ready.pop_front() {
                 return Some(event);
             }
             if self.ended {
                 return None;
-            }
-            if self.left().is_zero() {
-                self.end();
-                continue;
             }
             let wake = Instant::now() + self.gate.settings.bounds.keep_alive.min(self.left());
             let listener = self.seat.listener.clone();

@@ -9,6 +9,9 @@ use serde_json::{Value, json};
 
 use crate::refusal::Refusal;
 
+/// Bytes of all URIs of one subscription.
+const MOST_BYTES: usize = 64 << 10;
+
 /// A list whose changes can be told.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(crate) enum ListChange {
@@ -88,6 +91,13 @@ impl Wanted {
             Refusal::params(message).because(fault)
         })?;
         let uris: BTreeSet<String> = filter.resource_subscriptions.unwrap_or_default().into_iter().collect();
+        let bytes: usize = uris.iter().map(String::len).sum();
+        if bytes > MOST_BYTES {
+            let message = format!(
+                "the URIs have {bytes} bytes together, at most {MOST_BYTES} are taken for one subscription; listen more than once"
+            );
+            return Err(Refusal::params(message));
+        }
         if uris.len() > most {
             let message = format!(
                 "{} resources are too many for one subscription, at most {most} are taken; listen more than once, or \

@@ -6,6 +6,8 @@
 
 use std::future::Future;
 use std::io::Write as _;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::Duration;
 
 use axum::response::Response;
 use http::header::CONNECTION;
@@ -20,6 +22,11 @@ use tokio::sync::{OwnedSemaphorePermit, mpsc};
 /// How HTTP writes a time (RFC 9110 §5.6.7).
 const DATE: &[BorrowedFormatItem<'_>] =
     format_description!("[weekday repr:short], [day] [month repr:short] [year] [hour]:[minute]:[second] GMT");
+
+/// Bytes that a client may send on a connection that serves a lasting response, such as requests that it sent ahead.
+const MOST_SENT: usize = 16 << 10;
+/// How long a client may take for one event.
+const TAKEN_WITHIN: Duration = Duration::from_secs(10);
 
 /// Marks a response whose stream lasts.
 #[derive(Clone, Copy, Debug)]
@@ -63,25 +70,26 @@ impl Stream {
     pub(super) async fn serve(self) {
         let Self { mut socket, response, place: _place } = self;
         let (parts, mut body) = response.into_parts();
-        if socket.write_all(&head(&parts)).await.is_err() {
+        let sent = AtomicUsize::new(0);
+        if taken(socket.write_all(&head(&parts))).await.is_err() {
             return;
         }
         loop {
             let frame = tokio::select! {
                 frame = body.frame() => frame,
-                () = left(&socket) => return,
+                () = left(&socket, &sent) => return,
             };
             let sent = match frame {
                 // A stream that broke has no last chunk.
                 Some(Err(_broken)) => return,
                 Some(Ok(frame)) => match frame.into_data() {
-                    Ok(data) if !data.is_empty() => socket.write_all(&chunk(&data)).await,
+                    Ok(data) if !data.is_empty() => taken(socket.write_all(&chunk(&data))).await,
                     Ok(_) | Err(_) => continue,
                 },
                 None => {
                     // Whether the client still reads it or not, this is the end.
-                    let _ = socket.write_all(b"0\r\n\r\n").await;
-                    let _ = socket.shutdown().await;
+                    let _ = taken(socket.write_all(b"0\r\n\r\n")).await;
+                    let _ = taken(socket.shutdown()).await;
                     return;
                 }
             };
@@ -90,6 +98,13 @@ impl Stream {
             }
         }
     }
+}
+
+/// What is sent has to be taken in time, however slowly: an event is small.
+async fn taken<T>(sending: impl Future<Output = std::io::Result<T>>) -> std::io::Result<T> {
+    tokio::time::timeout(TAKEN_WITHIN, sending)
+        .await
+        .unwrap_or_else(|_| Err(std::io::ErrorKind::TimedOut.into()))
 }
 
 fn head(parts: &http::response::Parts) -> Vec<u8> {
@@ -118,13 +133,16 @@ fn chunk(data: &[u8]) -> Vec<u8> {
     out
 }
 
-/// Resolves when the client has closed its side. What it sends besides is read and means nothing: the connection closes
-/// after this response.
-async fn left(socket: &TcpStream) {
-    let mut scratch = [0; 64];
+/// Resolves when the client has closed its side, or sends more than a little. What it sends means nothing: the connection
+/// closes after this response.
+async fn left(socket: &TcpStream, sent: &AtomicUsize) {
+    let mut scratch = [0; 256];
     while socket.readable().await.is_ok() {
+        // Whoever sends without end takes no more of the gateway's time than others.
+        tokio::task::consume_budget().await;
         match socket.try_read(&mut scratch) {
             Ok(0) => return,
+            Ok(read) if sent.fetch_add(read, Ordering::Relaxed) + read > MOST_SENT => return,
             Ok(_) => {}
             Err(fault) if fault.kind() == std::io::ErrorKind::WouldBlock => {}
             Err(_) => return,

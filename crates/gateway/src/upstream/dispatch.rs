@@ -84,7 +84,8 @@ impl Gate {
             // The server did not begin, and its contract may be another one by now: that is looked up, and where it is
             // the pinned one still, the same request is made once more (basic/transports/streamable-http).
             let source = &spent.offer().source;
-            let compared = source.verify_anew(&self.settings.bounds).await;
+            // It counts against the time of the call.
+            let compared = way.patience.wait(source.verify_anew(&self.settings.bounds)).await?;
             if let Some(what) = spent.offer().change() {
                 return Err(Fault::Changed(what));
             }

@@ -3,6 +3,7 @@
 mod hearing;
 
 use std::collections::BTreeSet;
+use std::pin::Pin;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -131,6 +132,7 @@ async fn follow(
     inherited: &mut BTreeSet<String>,
 ) -> End {
     let mut before: Option<(Hearing, Instant)> = None;
+    let mut asking: Option<Asking<'_>> = None;
     loop {
         tokio::select! {
             told = hearing.next() => match told {
@@ -142,19 +144,9 @@ async fn follow(
                 Some(told) => pass(source, told),
                 None => before = None,
             },
-            _ = changes.changed(), if before.is_none() => {
-                tokio::time::sleep(GATHER).await;
-                changes.mark_unchanged();
-                let (asked, generation) = wanted(source);
-                if asked == hearing.asked {
-                    source.watch.settled.send_modify(|settled| settled.generation = generation);
-                    continue;
-                }
-                if !asked.lists.any() && asked.uris.is_empty() {
-                    return End::Unwanted;
-                }
-                let added: BTreeSet<String> = asked.uris.difference(&hearing.asked.uris).cloned().collect();
-                match hear(&source.upstream, asked).await {
+            answered = answer_of(&mut asking) => {
+                let Some(Asking { generation, added, .. }) = asking.take() else { continue };
+                match answered {
                     Ok(next) => {
                         taken_on(source, &next, generation, inherited);
                         let old = std::mem::replace(&mut hearing, next);
@@ -174,7 +166,38 @@ async fn follow(
                     }
                 }
             }
+            _ = changes.changed(), if before.is_none() && asking.is_none() => {
+                tokio::time::sleep(GATHER).await;
+                changes.mark_unchanged();
+                let (asked, generation) = wanted(source);
+                if asked == hearing.asked {
+                    source.watch.settled.send_modify(|settled| settled.generation = generation);
+                    continue;
+                }
+                if !asked.lists.any() && asked.uris.is_empty() {
+                    return End::Unwanted;
+                }
+                let added = asked.uris.difference(&hearing.asked.uris).cloned().collect();
+                let answer = Box::pin(hear(&source.upstream, asked));
+                asking = Some(Asking { answer, generation, added });
+            }
         }
+    }
+}
+
+/// A new stream that is being asked for, while the one that there is goes on.
+struct Asking<'a> {
+    answer: Pin<Box<dyn Future<Output = Result<Hearing, ExchangeFault>> + Send + 'a>>,
+    generation: u64,
+    /// The URIs that the stream before does not have.
+    added: BTreeSet<String>,
+}
+
+/// The answer to what is asked for, as soon as it is there.
+async fn answer_of(asking: &mut Option<Asking<'_>>) -> Result<Hearing, ExchangeFault> {
+    match asking {
+        Some(asking) => asking.answer.as_mut().await,
+        None => std::future::pending().await,
     }
 }
 

@@ -69,6 +69,8 @@ fn contents(raw: Option<&RawValue>) -> Result<(), &'static str> {
         text: Option<&'a RawValue>,
         #[serde(borrow)]
         blob: Option<&'a RawValue>,
+        #[serde(rename = "_meta")]
+        meta: Option<std::collections::BTreeMap<String, serde::de::IgnoredAny>>,
     }
     let contents: Vec<&RawValue> = read(raw).ok_or("it has no `contents`, an array")?;
     if contents.is_empty() {
@@ -78,10 +80,18 @@ fn contents(raw: Option<&RawValue>) -> Result<(), &'static str> {
         let content: Option<Content<'_>> = serde_json::from_str(one.get()).ok();
         content.is_some_and(|content| {
             let body = content.text.or(content.blob);
-            content.uri.is_some() && body.is_some_and(|body| body.get().starts_with('"'))
+            let own = |key: &String| key.starts_with(aldgate_wire::OWN_META_PREFIX);
+            let forged = content.meta.is_some_and(|meta| meta.keys().any(own));
+            content.uri.is_some() && body.is_some_and(|body| body.get().starts_with('"')) && !forged
         })
     });
-    if whole { Ok(()) } else { Err("one of its `contents` has no `uri`, or neither `text` nor `blob`") }
+    if whole {
+        Ok(())
+    } else {
+        Err(
+            "one of its `contents` has no `uri`, neither `text` nor `blob`, or a `_meta` that only the gateway may set",
+        )
+    }
 }
 
 fn messages(raw: Option<&RawValue>) -> Result<(), &'static str> {

@@ -87,3 +87,23 @@ async fn a_stricter_registry_counts_from_the_next_request_on_and_for_approvals_t
     assert_eq!(code(&world.send(&order).await), "AG-APPROVAL-PENDING");
     assert_eq!(world.up.calls("order").len(), 0);
 }
+
+#[tokio::test]
+async fn what_was_read_last_is_what_is_used() {
+    let world = World::plain().await;
+    let slow = fake::upstream();
+    slow.lists_by(Some(Behaviour::Hang));
+    let serving = slow.serve().await.unwrap();
+    // The first reading takes a while, because a server that it adds does not answer.
+    world.configure(|config| {
+        config.upstreams.push(crate::world::settings_of("slow", "slow_", crate::world::http(&serving.url())));
+    });
+    let (first, second) = tokio::join!(world.reload_as("approver"), async {
+        let asked = async || slow.seen().iter().any(|seen| seen.method == "server/discover").then_some(());
+        crate::world::eventually("the first reading is on its way", asked).await;
+        world.configure(|config| config.entry("look").authority = Authority::Prohibited);
+        world.reload_as("approver").await
+    });
+    assert_eq!((first.status, second.status), (200, 200));
+    assert_ne!(code(&world.call("look", TEXT).await), "-", "the second reading prohibits it");
+}

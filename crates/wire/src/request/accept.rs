@@ -108,7 +108,7 @@ impl<'a> Envelope<'a> {
                 400,
                 code::INVALID_REQUEST,
                 code::ID,
-                "`id` must be a string or an integer without fraction or exponent",
+                "`id` must be a string or an integer without fraction or exponent, of 256 bytes at most",
             ));
         };
         let refuse = |message: String| {

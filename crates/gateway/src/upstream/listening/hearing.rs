@@ -17,8 +17,8 @@ use crate::listen::{ListChange, Lists, Wanted};
 use crate::upstream::exchange::MAX_DEPTH;
 use crate::upstream::{ExchangeFault, Upstream};
 
-/// Bytes of one event.
-const MAX_EVENT: usize = 64 << 10;
+/// Bytes of one event: an acknowledgement repeats all that was asked for.
+const MAX_EVENT: usize = 512 << 10;
 /// How long an upstream may take to acknowledge.
 const MAX_WAIT: Duration = Duration::from_secs(10);
 

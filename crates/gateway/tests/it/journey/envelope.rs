@@ -146,6 +146,7 @@ async fn bodies_with_two_readings_are_refused() {
         ("a batch", look().body(format!("[{}]", look().text())), 400, -32600, "AG-WIRE-SHAPE"),
         ("not UTF-8", look().body(b"{\"a\":\"\xff\"}".to_vec()), 400, -32700, "AG-WIRE-ENCODING"),
         ("an id of null", look().id("null"), 400, -32600, "AG-WIRE-ID"),
+        ("a long id", look().id(&format!("\"{}\"", "x".repeat(300))), 400, -32600, "AG-WIRE-ID"),
     ])
     .await;
 }

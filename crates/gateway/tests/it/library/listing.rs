@@ -88,9 +88,12 @@ async fn a_cursor_is_good_for_one_list_and_one_principal() {
     let cursor = page["nextCursor"].clone();
     let text = cursor.as_str().unwrap();
     assert!(!text.contains("note"), "sealed: {text}");
-    let (first, rest) = text.split_at(10);
-    let other = if rest.starts_with('A') { "B" } else { "A" };
-    let altered = json!(format!("{first}{other}{}", &rest[1..]));
+    let changed = |(at, letter): (usize, char)| match at {
+        10 if letter == 'A' => 'B',
+        10 => 'A',
+        _ => letter,
+    };
+    let altered = json!(text.chars().enumerate().map(changed).collect::<String>());
     for (what, who, method, cursor) in [
         ("of another list", "agent", "prompts/list", cursor.clone()),
         ("of somebody else", "other", "tools/list", cursor.clone()),

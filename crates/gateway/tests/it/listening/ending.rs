@@ -108,7 +108,7 @@ async fn a_server_that_calls_itself_otherwise_is_not_listened_to() {
 }
 
 #[tokio::test]
-async fn what_happens_while_it_is_opened_is_not_missed() {
+async fn a_body_that_comes_late_is_worked_under_what_holds_then() {
     use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
     let world = library().await;
     let body = Call::listen(json!({"toolsListChanged": true})).text();
@@ -125,9 +125,25 @@ async fn what_happens_while_it_is_opened_is_not_missed() {
     });
     assert_eq!(world.reload_as("approver").await.status, 200);
     socket.write_all(body.as_bytes()).await.unwrap();
-    let mut all = String::new();
-    within(socket.read_to_string(&mut all)).await.unwrap();
-    assert!(all.contains("acknowledged") && all.contains(r#""resultType":"complete""#), "{all}");
+    let mut all = vec![0; 4096];
+    let read = within(socket.read(&mut all)).await.unwrap();
+    let all = String::from_utf8_lossy(&all[..read]).into_owned();
+    assert!(all.starts_with("HTTP/1.1 401 ") && all.contains("AG-IDENTITY"), "{all}");
+}
+
+#[tokio::test]
+async fn a_client_that_talks_without_end_is_not_listened_to() {
+    use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
+    let world = library().await;
+    let body = Call::listen(json!({"toolsListChanged": true})).text();
+    let mut socket = tokio::net::TcpStream::connect(world.agents()).await.unwrap();
+    socket.write_all(format!("{}{body}", raw_head("1.1", body.len())).as_bytes()).await.unwrap();
+    let mut piece = [0; 4096];
+    assert!(within(socket.read(&mut piece)).await.unwrap() > 0);
+    let junk = [b'x'; 4096];
+    within(async { while socket.write_all(&junk).await.is_ok() {} }).await;
+    eventually("its place is free", async || (listening(&world).await == 0).then_some(())).await;
+    assert_eq!(code(&world.call("look", r#"{"text":"t"}"#).await), "-");
 }
 
 /// The head of a listen as it stands on the wire.
