@@ -158,13 +158,7 @@ fn settings(loaded: &Loaded) -> Result<Settings, AssembleFault> {
             "`approvals.hold` is longer than `25s`; clients give up on a request after 30 s".to_owned();
         return Err(AssembleFault::Value { what });
     }
-    if limits.call_timeout.0 > limits.longest_call.0 {
-        let what =
-            "`limits.call_timeout` is longer than `limits.longest_call`; raise the one or lower the other"
-                .to_owned();
-        return Err(AssembleFault::Value { what });
-    }
-    Ok(Settings {
+    let settings = Settings {
         doors: Doors { hosts: config.gateway.hosts.clone(), origins: config.gateway.origins.clone() },
         bounds: Bounds {
             header_bytes: within("limits.header_bytes", limits.header_bytes, 8 << 10, 1 << 20)?,
@@ -208,7 +202,14 @@ fn settings(loaded: &Loaded) -> Result<Settings, AssembleFault> {
             hold,
         },
         decide_hint: config.approvals.decide_with.clone(),
-    })
+    };
+    if settings.bounds.call_timeout > settings.bounds.longest_call {
+        let what =
+            "`limits.call_timeout` is longer than `limits.longest_call`; raise the one or lower the other"
+                .to_owned();
+        return Err(AssembleFault::Value { what });
+    }
+    Ok(settings)
 }
 
 fn policies(loaded: &Loaded) -> Result<PolicySet, AssembleFault> {

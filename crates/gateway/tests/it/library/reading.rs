@@ -69,9 +69,18 @@ async fn a_resource_that_is_not_there_is_an_error_with_its_uri() {
     let reply = world.send(&Call::resource("secret://b")).await;
     assert_eq!((rpc(&reply), code(&reply).as_str()), (-32602, "AG-RESOURCE-UNKNOWN"));
     assert_eq!(reply.error().unwrap()["data"]["uri"], "secret://b");
-    for uri in
-        ["note://../b", "note://a/%2e%2e/b", "note://%252e%252e/b", "note:", "a b", "http://[::1]:x:y z"]
-    {
+    for uri in [
+        "note://../b",
+        "note://a/%2e%2e/b",
+        "note://%252e%252e/b",
+        "note://a%2Fb",
+        "note://a%252fb",
+        "note://a%5cb",
+        "note://a#part",
+        "note:",
+        "a b",
+        "http://[::1]:x:y z",
+    ] {
         let reply = world.send(&Call::resource(uri)).await;
         assert_eq!(
             (rpc(&reply), code(&reply).as_str()),
