@@ -5,10 +5,12 @@ mod check_keys;
 mod docs;
 mod load;
 mod types;
+mod undecided;
 mod warnings;
 
 pub(crate) use assemble::{assemble, configured, reviewed, upstream_settings};
 pub(crate) use docs::{markdown, schema};
 pub(crate) use load::{Loaded, embedded, load};
 pub(crate) use types::{Config, Kind, UpstreamSection};
+pub(crate) use undecided::{principal, undecided};
 pub(crate) use warnings::warnings;

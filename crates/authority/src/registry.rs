@@ -51,7 +51,8 @@ pub struct Entry {
     pub authority: Authority,
     /// What it does to data. Required; an empty list says that it does none of this.
     pub labels: BTreeSet<Label>,
-    /// It changes nothing. What is not called read-only is written down before it is dispatched.
+    /// It changes nothing. What is not called read-only is written down before it is dispatched. Resources and prompts are
+    /// taken as read-only by their nature; policies see what stands here.
     #[serde(default)]
     pub read_only: bool,
     /// The same call twice has the effect of one.

@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use super::configuration;
 use super::policy::{findings, offered, told_finding};
 use crate::cli::{ConfigCommand, ConfigFile};
-use crate::config::{markdown, reviewed, schema, warnings};
+use crate::config::{markdown, reviewed, schema, undecided, warnings};
 use crate::fault::counted;
 use crate::out;
 
@@ -24,7 +24,8 @@ pub(super) fn run(what: ConfigCommand) -> miette::Result<ExitCode> {
 fn check(file: &ConfigFile, json: bool) -> miette::Result<ExitCode> {
     let loaded = configuration(file)?;
     let reviewed = reviewed(&loaded)?;
-    let warnings = warnings(&loaded);
+    let mut warnings = warnings(&loaded);
+    warnings.extend(undecided(&loaded, &reviewed));
     let findings = findings(&reviewed);
     let errors = findings.iter().filter(|finding| finding.severity == Severity::Error).count();
     let held = reviewed.held_back.iter();

@@ -262,3 +262,23 @@ fn more_connections_than_the_system_has_descriptors_for_are_refused_at_the_start
     assert!(!output.status.success() && said.contains("AG-CLI-DESCRIPTORS"), "{said}");
     assert!(said.contains("2569") && said.contains("600"), "{said}");
 }
+
+#[test]
+fn what_nobody_may_decide_and_what_no_lock_holds_are_warnings() {
+    let upstream = Upstream::start(&[tool("look", "Looks.")]);
+    let people = "[[principals]]\nname = \"caller\"\nkind = \"service\"\ntoken_sha256 = \"sha256:0000000000000000000000000000000000000000000000000000000000000001\"\n[[principals]]\nname = \"decider\"\nkind = \"person\"\ntoken_sha256 = \"sha256:0000000000000000000000000000000000000000000000000000000000000002\"\n";
+    let entry = "[resources.\"a/note://{id}\"]\nauthority = \"requires_approval\"\nlabels = []\n";
+    let more = format!("{people}{entry}");
+    for (policy, warned) in [
+        ("permit (principal, action == Action::\"decide\", resource is Tool);", true),
+        ("permit (principal, action == Action::\"decide\", resource);", false),
+    ] {
+        let (_, printed) = checked(&upstream, &more, policy, &[]);
+        let nobody = "warning: nobody may decide approvals of the resource `a/note://{id}`";
+        assert_eq!(printed.contains(nobody), warned, "{printed}");
+        assert!(
+            printed.contains("warning: `note://{id}` is no template that the lock of `a` holds (none)"),
+            "{printed}"
+        );
+    }
+}

@@ -3,9 +3,7 @@
 use std::collections::BTreeMap;
 use std::process::ExitCode;
 
-use aldgate_authority::{
-    Action, Argument, Explanation, Item, PolicyRef, Principal, Question, Target, Uri, implied,
-};
+use aldgate_authority::{Action, Argument, Explanation, Item, PolicyRef, Question, Target, Uri, implied};
 use aldgate_gateway::{Reviewed, ReviewedPrompt, ReviewedResource, ReviewedTool};
 use serde_json::Value;
 use serde_json::value::RawValue;
@@ -14,7 +12,7 @@ use crate::cli::ExplainArguments;
 use crate::command::call::object;
 use crate::command::configuration;
 use crate::command::prompts::argument;
-use crate::config::reviewed;
+use crate::config::{principal, reviewed};
 use crate::fault::{CommandFault, quoted};
 use crate::out;
 
@@ -40,15 +38,7 @@ pub(super) fn run(asked: &ExplainArguments) -> miette::Result<ExitCode> {
             help: None,
         }
     })?;
-    let principal = Principal {
-        issuer: "config".to_owned(),
-        subject: configured.name.clone(),
-        tenant: configured.tenant.clone(),
-        kind: configured.kind,
-        roles: configured.roles.clone(),
-        name: configured.name.clone(),
-        client: configured.name.clone(),
-    };
+    let principal = principal(configured);
     let action = asked.action.as_deref().and_then(Action::parse).unwrap_or(named.used_by());
     let arguments: Box<RawValue> = object(&asked.args)?;
     let completed = asked.argument.as_deref().map(argument).transpose()?;

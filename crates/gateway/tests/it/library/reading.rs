@@ -272,7 +272,7 @@ async fn of_entries_that_overlap_the_strictest_ruling_holds() {
     })
     .await;
     for (uri, refused) in [
-        ("note://home/credentials", true),
+        ("note://own/credentials", true),
         ("note://shared/projects/x/credentials", true),
         ("note://shared/projects/x/readme", false),
     ] {
