@@ -7,7 +7,7 @@ use aldgate_contract::Pin;
 use aldgate_wire::replace::{ReplaceFault, replaced, replaced_at};
 use serde_json::value::{RawValue, to_raw_value};
 
-use super::{Catalog, Prompt, Resource, Source, Standing, Tool};
+use super::{Catalog, Prompt, Resource, Source, Standing, Tool, ToolFault};
 
 /// What all that is offered has.
 #[derive(Clone)]
@@ -28,6 +28,31 @@ pub(crate) struct Offer {
 }
 
 impl Offer {
+    /// Something pinned that clients use by a name of the host's: its own after the upstream's prefix, or the registry's.
+    pub(super) fn named(
+        kind: Kind,
+        source: &Arc<Source>,
+        prefix: &str,
+        pin: &Pin,
+        entry: &Entry,
+    ) -> Result<Self, ToolFault> {
+        let key = format!("{}/{}", source.upstream.name(), pin.name);
+        let visible = entry.expose_as.clone().unwrap_or_else(|| format!("{prefix}{}", pin.name));
+        if !is_visible_name(&visible) {
+            return Err(ToolFault::Name { tool: key, name: visible });
+        }
+        Ok(Self {
+            kind,
+            visible,
+            name: pin.name.clone(),
+            source: source.clone(),
+            contract: pin.digest.to_string(),
+            pinned: Some(aldgate_contract::Item { kind: pin.kind, name: pin.name.clone() }),
+            entry: entry.clone(),
+            key,
+        })
+    }
+
     /// It, as rulings name it.
     pub(crate) fn item(&self) -> Item<'_> {
         let (upstream, name, contract) = (self.source.upstream.name(), &self.name, &self.contract);
@@ -136,4 +161,10 @@ pub(super) fn listing(
         None => pin.definition.clone(),
     };
     Ok(replaced_at(&named, &["_meta", "io.github.aldgate/contract"], &said)?)
+}
+
+/// What every model API takes as a tool's name.
+fn is_visible_name(name: &str) -> bool {
+    (1..=64).contains(&name.len())
+        && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_' || byte == b'-')
 }

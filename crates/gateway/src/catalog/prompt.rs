@@ -9,7 +9,7 @@ use serde_json::value::RawValue;
 
 use super::Source;
 use super::offer::{Offer, listing};
-use super::tool::{ToolFault, is_visible_name};
+use super::tool::ToolFault;
 use crate::refusal::Refusal;
 
 /// A pinned prompt and the host's registry entry for it.
@@ -41,33 +41,22 @@ impl Prompt {
         pin: &Pin,
         entry: &Entry,
     ) -> Result<Self, ToolFault> {
-        let key = format!("{}/{}", source.upstream.name(), pin.name);
+        let offer = Offer::named(Kind::Prompt, source, prefix, pin, entry)?;
+        let key = offer.key.clone();
         let unreadable = |why: String| ToolFault::Definition { tool: key.clone(), why };
-        let visible = entry.expose_as.clone().unwrap_or_else(|| format!("{prefix}{}", pin.name));
-        if !is_visible_name(&visible) {
-            return Err(ToolFault::Name { tool: key, name: visible });
-        }
         let definition: Definition =
             serde_json::from_str(pin.definition.get()).map_err(|fault| unreadable(fault.to_string()))?;
-        let listing = listing(Some(&visible), pin, entry).map_err(|fault| unreadable(fault.to_string()))?;
-        let offer = Offer {
-            kind: Kind::Prompt,
-            visible,
-            name: pin.name.clone(),
-            source: source.clone(),
-            contract: pin.digest.to_string(),
-            pinned: Some(aldgate_contract::Item { kind: pin.kind, name: pin.name.clone() }),
-            entry: entry.clone(),
-            key,
-        };
+        let listing =
+            listing(Some(&offer.visible), pin, entry).map_err(|fault| unreadable(fault.to_string()))?;
         Ok(Self { offer, arguments: definition.arguments, listing })
     }
 
     /// Checks the arguments against the pinned definition: none that it does not name, and all that it requires.
     pub(super) fn check(&self, arguments: Option<&RawValue>) -> Result<(), Refusal> {
         let given: std::collections::BTreeMap<String, String> = match arguments {
-            Some(raw) => serde_json::from_str(raw.get())
-                .map_err(|fault| Refusal::params("the arguments cannot be read").because(fault))?,
+            Some(raw) => serde_json::from_str(raw.get()).map_err(|fault| {
+                Refusal::params("`arguments` of a prompt must be an object of strings").because(fault)
+            })?,
             None => Default::default(),
         };
         let visible = &self.offer.visible;

@@ -75,12 +75,9 @@ impl Tool {
         pin: &Pin,
         entry: &Entry,
     ) -> Result<Self, ToolFault> {
-        let key = format!("{}/{}", source.upstream.name(), pin.name);
+        let offer = Offer::named(Kind::Tool, source, prefix, pin, entry)?;
+        let key = offer.key.clone();
         let unreadable = |why: String| ToolFault::Definition { tool: key.clone(), why };
-        let visible = entry.expose_as.clone().unwrap_or_else(|| format!("{prefix}{}", pin.name));
-        if !is_visible_name(&visible) {
-            return Err(ToolFault::Name { tool: key, name: visible });
-        }
         let view = view(&pin.definition).map_err(|fault| unreadable(fault.to_string()))?;
         let compile = |side: &'static str, raw: &RawValue| {
             Validator::compile(raw).map_err(|source| ToolFault::Schema { tool: key.clone(), side, source })
@@ -91,17 +88,8 @@ impl Tool {
             serde_json::from_str(view.input_schema.get()).map_err(|fault| unreadable(fault.to_string()))?;
         let params =
             param_headers(&input_schema).map_err(|source| ToolFault::Header { tool: key.clone(), source })?;
-        let listing = listing(Some(&visible), pin, entry).map_err(|fault| unreadable(fault.to_string()))?;
-        let offer = Offer {
-            kind: Kind::Tool,
-            visible,
-            name: pin.name.clone(),
-            source: source.clone(),
-            contract: pin.digest.to_string(),
-            pinned: Some(aldgate_contract::Item { kind: pin.kind, name: pin.name.clone() }),
-            entry: entry.clone(),
-            key,
-        };
+        let listing =
+            listing(Some(&offer.visible), pin, entry).map_err(|fault| unreadable(fault.to_string()))?;
         Ok(Self {
             offer,
             hints: Hints {
@@ -123,10 +111,4 @@ impl Tool {
             listing,
         })
     }
-}
-
-/// What every model API takes as a tool's name.
-pub(super) fn is_visible_name(name: &str) -> bool {
-    (1..=64).contains(&name.len())
-        && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_' || byte == b'-')
 }

@@ -341,3 +341,19 @@ async fn an_approval_that_was_never_redeemed_covers_no_round() {
     assert_eq!(code(&reply), "AG-STATE", "nobody approved: {}", reply.text());
     assert_eq!(world.up.calls("order").len(), 1);
 }
+
+#[tokio::test]
+async fn a_round_that_comes_back_without_its_answers_is_asked_again() {
+    let world = World::start(relaying).await;
+    world.up.does("note", Behaviour::asking(question(), "noted"));
+    let asked = world.send(&note()).await;
+    // Its state and nothing else: what the upstream makes of that is its own, and here it asks again.
+    let asks =
+        json!({"resultType": "input_required", "inputRequests": question(), "requestState": "round 1"});
+    world.up.does_first("note", [Behaviour::result(&asks)]);
+    let again = world.send(&note().id("2").state(&state(&asked)).answering(json!({}))).await;
+    assert_eq!(again.result().unwrap()["resultType"], "input_required", "{}", again.text());
+    assert_ne!(state(&again), state(&asked), "each round has its own state");
+    let done = world.send(&answer(&note(), &again, json!(3)).id("3")).await;
+    assert_eq!(text(&done), "noted", "{}", done.text());
+}
