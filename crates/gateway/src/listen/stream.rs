@@ -16,7 +16,7 @@ use serde_json::value::RawValue;
 use time::OffsetDateTime;
 use tokio::time::Instant;
 
-use super::opening::{Digests, View, kinds, may_hear, view};
+use super::opening::{Digests, Held, View, kinds, may_hear, view};
 use super::{ListChange, Opened, Seat, Wanted};
 use crate::catalog::listed;
 use crate::gate::Gate;
@@ -27,6 +27,34 @@ use crate::serving::Lasting;
 
 /// The key under which every message of a subscription names it.
 const SUBSCRIPTION: &str = "io.modelcontextprotocol/subscriptionId";
+
+/// Under which the last message says why it is the last.
+const ENDED: &str = "io.github.aldgate/ended";
+
+/// Why a subscription ends before its client leaves.
+#[derive(Clone, Copy)]
+enum Why {
+    Stopping,
+    Expired,
+    NotAuthenticated,
+    NotPermitted,
+    ContractChanged,
+    NotTakenOn,
+}
+
+impl Why {
+    /// The word that the client is told.
+    const fn word(self) -> &'static str {
+        match self {
+            Self::Stopping => "stopping",
+            Self::Expired => "expired",
+            Self::NotAuthenticated => "not_authenticated",
+            Self::NotPermitted => "not_permitted",
+            Self::ContractChanged => "contract_changed",
+            Self::NotTakenOn => "not_taken_on",
+        }
+    }
+}
 
 /// One subscription and its client.
 struct Subscription {
@@ -83,7 +111,7 @@ impl Subscription {
             // What was made ready for credentials that are good no more is not sent.
             if !self.ended && self.left().is_zero() {
                 self.ready.clear();
-                self.end();
+                self.end(Why::Expired);
             }
             if let Some(event) = self.ready.pop_front() {
                 return Some(event);
@@ -113,11 +141,17 @@ impl Subscription {
         let pending = self.seat.listener.take();
         let mut changed: Vec<ListChange> = Vec::new();
         // What is acknowledged holds to the end: where it cannot be kept, the client is to listen anew.
-        let kept = !pending.ended
-            && !pending.lost.iter().any(|uri| self.view.held.contains_key(uri))
-            && (!pending.recheck || self.recheck(&mut changed).await);
-        if !kept {
-            return self.end();
+        let ended = if pending.ended {
+            Some(Why::Stopping)
+        } else if pending.lost.iter().any(|uri| self.view.held.contains_key(uri)) {
+            Some(Why::NotTakenOn)
+        } else if pending.recheck {
+            self.recheck(&mut changed).await
+        } else {
+            None
+        };
+        if let Some(why) = ended {
+            return self.end(why);
         }
         // Only of an upstream of which the principal sees something.
         for (list, upstream) in pending.lists {
@@ -146,22 +180,22 @@ impl Subscription {
         }
     }
 
-    /// Looks up anew whether what is acknowledged may still be heard of, and which lists have changed.
-    async fn recheck(&mut self, changed: &mut Vec<ListChange>) -> bool {
+    /// Looks up anew whether what is acknowledged may still be heard of, and which lists have changed; why not, if not.
+    async fn recheck(&mut self, changed: &mut Vec<ListChange>) -> Option<Why> {
         let snapshot = self.gate.snapshot();
         if Arc::ptr_eq(&snapshot, &self.view.snapshot) {
             let now = Digests::of(&snapshot, &self.principal, self.view.lists);
             changed.extend(now.differing(&self.view.digests));
             self.view.digests = now;
-            return self.view.held.values().all(|held| !held.is_changed());
+            return self.view.held.values().any(Held::is_changed).then_some(Why::ContractChanged);
         }
         let now = OffsetDateTime::now_utc();
         let identity = snapshot.identity.authenticate(self.credentials.value.as_deref(), now).await;
-        let Ok(identity) = identity else { return false };
+        let Ok(identity) = identity else { return Some(Why::NotAuthenticated) };
         let same =
             identity.principal.is_same(&self.principal) && identity.principal.tenant == self.principal.tenant;
         if !same {
-            return false;
+            return Some(Why::NotAuthenticated);
         }
         self.principal = identity.principal;
         self.credentials.expires_at = identity.expires_at;
@@ -169,7 +203,7 @@ impl Subscription {
         let (view, refused) = view(&snapshot, &self.principal, &self.wanted, &self.seat);
         self.view = view;
         changed.extend(self.view.digests.differing(&before));
-        !refused.any()
+        refused.any().then_some(Why::NotPermitted)
     }
 
     /// A notification, with the subscription's id as the client spelled it.
@@ -182,7 +216,7 @@ impl Subscription {
     }
 
     /// The subscription ends with the answer to its request.
-    fn end(&mut self) {
+    fn end(&mut self, why: Why) {
         if self.ended {
             return;
         }
@@ -191,6 +225,7 @@ impl Subscription {
         if let serde_json::Value::Object(members) = &mut meta {
             let id = serde_json::from_str::<Box<RawValue>>(self.id.as_raw().get());
             members.insert(SUBSCRIPTION.to_owned(), json!(id.ok()));
+            members.insert(ENDED.to_owned(), json!({"why": why.word()}));
         }
         let result = json!({"resultType": "complete", "_meta": meta}).to_string();
         self.ready.push_back(event(&response_bytes(&self.id, result.as_bytes())));

@@ -1,11 +1,16 @@
 //! How subscriptions end.
 
 use aldgate_testkit::Call;
-use serde_json::json;
+use serde_json::{Value, json};
 
 use super::{everything, listen, next, within};
 use crate::library::library;
 use crate::world::{World, code, eventually};
+
+/// What the last message says of why it is the last.
+pub(super) fn why(last: &Value) -> &str {
+    last["result"]["_meta"]["io.github.aldgate/ended"]["why"].as_str().unwrap_or("-")
+}
 
 async fn listening(world: &World) -> u64 {
     world.look("/v1/status").await["listening"].as_u64().unwrap()
@@ -22,6 +27,7 @@ async fn a_gateway_that_stops_ends_each_with_the_answer_to_its_request() {
     for (events, id) in [(&mut first, json!("L1")), (&mut second, json!(2))] {
         let last = next(events).await;
         assert_eq!((&last["id"], &last["result"]["resultType"]), (&id, &json!("complete")), "{last}");
+        assert_eq!(why(&last), "stopping");
         assert_eq!(last["result"]["_meta"]["io.modelcontextprotocol/subscriptionId"], id);
         assert_eq!(within(events.next()).await, None, "then the stream ends");
     }
@@ -59,6 +65,7 @@ async fn credentials_that_expire_end_it() {
     next(&mut events).await;
     let last = next(&mut events).await;
     assert_eq!(last["result"]["resultType"], "complete", "{last}");
+    assert_eq!(why(&last), "expired");
     assert!(time::OffsetDateTime::now_utc() >= soon, "not before the time");
     assert_eq!(within(events.next()).await, None);
     let again = world.send(&Call::method("tools/list")).await;
@@ -77,6 +84,7 @@ async fn credentials_that_are_taken_away_end_it() {
     assert_eq!(world.reload_as("approver").await.status, 200);
     let last = next(&mut events).await;
     assert_eq!(last["result"]["resultType"], "complete", "{last}");
+    assert_eq!(why(&last), "not_authenticated");
 }
 
 #[tokio::test]
@@ -88,6 +96,7 @@ async fn a_template_that_changed_ends_it() {
     world.up.ears().tell("notifications/resources/list_changed", &json!({}));
     let last = next(&mut events).await;
     assert_eq!(last["result"]["resultType"], "complete", "{last}");
+    assert_eq!(why(&last), "contract_changed");
     let again = world.send(&Call::listen(json!({"resourceSubscriptions": ["note://a"]}))).await;
     assert_eq!(code(&again), "AG-CONTRACT-CHANGED", "{}", again.text());
 }
