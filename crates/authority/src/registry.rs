@@ -272,7 +272,7 @@ impl Registry {
                 let Some((upstream, _)) = split(key) else { continue };
                 let known = found.iter().any(|one| one.upstream == upstream && one.template == template);
                 let stricter = registered.entry.authority > loosest;
-                if !known && stricter && alike.iter().any(|one| template.matches(one).is_some()) {
+                if !known && stricter && template.means(&alike) {
                     let (variables, entry) = (Variables::new(), &registered.entry);
                     found.push(ResourceMatch { upstream, template, variables, entry });
                 }

@@ -24,6 +24,8 @@ pub type Variables = BTreeMap<String, String>;
 pub struct Template {
     text: String,
     pieces: Vec<Piece>,
+    /// The pieces with the host in lower case.
+    folded: Vec<Piece>,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -126,8 +128,13 @@ impl Template {
         };
         plain.map_err(|fault| TemplateFault::Uri { text: text.to_owned(), fault })?;
         unambiguous(&pieces)?;
-        let pieces = pieces.into_iter().enumerate().map(|(index, piece)| piece.normal(index == 0)).collect();
-        Ok(Self { text: text.to_owned(), pieces })
+        let pieces: Vec<_> =
+            pieces.into_iter().enumerate().map(|(index, piece)| piece.normal(index == 0)).collect();
+        let mut folded = pieces.clone();
+        if let Some(Piece::Literal(first)) = folded.first_mut() {
+            *first = uri::folded(first);
+        }
+        Ok(Self { text: text.to_owned(), pieces, folded })
     }
 
     /// The template as it was written.
@@ -155,6 +162,11 @@ impl Template {
     pub fn matches(&self, uri: &Uri) -> Option<Variables> {
         let mut found = Variables::new();
         matched(&self.pieces, uri.normal(), &mut found).then_some(found)
+    }
+
+    /// Whether one of the spellings that [`uri::alike`] gives may be meant by it, in whatever case its host is written.
+    pub(crate) fn means(&self, spellings: &[Uri]) -> bool {
+        spellings.iter().any(|one| matched(&self.folded, one.normal(), &mut Variables::new()))
     }
 
     /// How much of a URI it leaves open, least first.

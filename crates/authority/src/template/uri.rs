@@ -126,24 +126,49 @@ fn is_plain(c: char) -> bool {
     c.is_ascii_alphanumeric() || "-._~:/?#[]@!$&'()*+,;=".contains(c)
 }
 
-/// Other spellings that a server may take for the same resource: without its query, without empty segments or a slash at the
-/// end, with its host in lower case. An entry for one of them is meant for all.
+/// Spellings that a server may take for the same resource, with the host in lower case: without the query, without empty
+/// segments or a slash at the end, without a port, without a user. An entry for one of them is meant for all.
 pub(crate) fn alike(normal: &str) -> Vec<String> {
-    let (scheme, rest) = normal.split_once(':').unwrap_or_default();
-    let (path, _) = rest.split_once('?').unwrap_or((rest, ""));
-    let (slashes, path) = path.strip_prefix("//").map_or(("", path), |path| ("//", path));
-    let (host, names) = match slashes {
-        "" => ("", path),
-        _ => path.split_at_checked(path.find('/').unwrap_or(path.len())).unwrap_or((path, "")),
-    };
-    let mut names: String = names.to_owned();
+    let text = folded(normal);
+    let (before, authority, after) = divided(&text);
+    let names = after.split('?').next().unwrap_or_default();
+    let mut names = names.to_owned();
     while names.contains("//") {
         names = names.replace("//", "/");
     }
     let names = names.trim_end_matches('/');
-    let host = host.to_ascii_lowercase();
-    let all = [format!("{scheme}:{slashes}{host}{names}"), format!("{scheme}:{slashes}{host}{names}/")];
-    all.into_iter().filter(|one| one != normal).collect()
+    let address = without_port(authority);
+    let host = address.rsplit('@').next().unwrap_or_default();
+    let mut hosts = vec![authority, address, host];
+    hosts.dedup();
+    hosts.iter().flat_map(|host| ["", "/"].map(|end| format!("{before}{host}{names}{end}"))).collect()
+}
+
+/// The text with its host in lower case.
+pub(super) fn folded(text: &str) -> String {
+    let (before, authority, after) = divided(text);
+    format!("{before}{}{after}", authority.to_ascii_lowercase())
+}
+
+/// What stands before the authority, the authority, and what follows (RFC 3986 §3). There is none without `//`.
+fn divided(text: &str) -> (&str, &str, &str) {
+    let scheme = text.find(':').map_or(0, |at| at + 1);
+    let start = match text.get(scheme..) {
+        Some(rest) if rest.starts_with("//") => scheme + 2,
+        _ => return (text.get(..scheme).unwrap_or_default(), "", text.get(scheme..).unwrap_or_default()),
+    };
+    let end = text.get(start..).and_then(|rest| rest.find(['/', '?'])).map_or(text.len(), |at| start + at);
+    let part = |range: std::ops::Range<usize>| text.get(range).unwrap_or_default();
+    (part(0..start), part(start..end), part(end..text.len()))
+}
+
+/// An authority without its port. The colons of an address in brackets and of a user stay.
+fn without_port(authority: &str) -> &str {
+    let host = authority.rfind(['@', ']']).map_or(0, |at| at + 1);
+    match authority.get(host..).and_then(|rest| rest.find(':')) {
+        Some(at) => authority.get(..host + at).unwrap_or(authority),
+        None => authority,
+    }
 }
 
 /// What divides a URI.

@@ -250,6 +250,14 @@ async fn no_spelling_passes_a_stricter_entry_by() {
         "note://%62ob@corp",
         "note://bob@corp/",
         "note://bob@corp?x=y",
+        "note://bob@corp:80",
+        "note://VAULT",
+        "note://vault",
+        "note://ann@VAULT",
+        "note://ann:b@VAULT",
+        "note://VAULT:",
+        "note://VAULT:80",
+        "note://ann@vault:80?x=y",
     ] {
         let reply = world.send(&Call::resource(uri)).await;
         assert!(rpc(&reply) != 0, "{uri}: {}", reply.text());
