@@ -34,7 +34,7 @@ pub use endpoint::{ClientProfile, ConnectionFault, Endpoint, ServerIdentity};
 pub use outcome::{CallFault, CallOutcome, Complete, PENDING_CODE, Refusal};
 pub use pace::CallLimits;
 pub use planner::{Finding, FromTool, Observation, PlanFault, Planner, RunState, Step};
-pub use reading::{Change, Hearing, ListOf};
+pub use reading::{Change, Ended, Hearing, ListOf};
 pub use run::{RunEvent, RunFault, RunLimits, RunReport, run};
 pub use scripted::Scripted;
 pub use tool::{ContractMark, Hints, ToolSummary};

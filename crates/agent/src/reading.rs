@@ -6,7 +6,7 @@ use rmcp::model::{
     ListResourceTemplatesRequest, ListResourcesRequest, PaginatedRequestParams, ReadResourceRequest,
     ReadResourceRequestParams, ServerNotification, ServerResult, SubscriptionFilter,
 };
-use rmcp::service::Subscription;
+use rmcp::service::{Subscription, SubscriptionEnd};
 use serde::Serialize;
 use serde_json::{Map, Value};
 
@@ -15,6 +15,9 @@ use crate::connection::Connection;
 use crate::endpoint::ConnectionFault;
 use crate::exchange::{self, Lost};
 use crate::outcome::CallFault;
+
+/// Under which the last message of a gateway's subscription says why it is the last.
+const ENDED: &str = "io.github.aldgate/ended";
 
 /// A list beside that of the tools.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -42,6 +45,20 @@ pub enum Change {
         /// Its URI.
         uri: String,
     },
+}
+
+/// How a subscription ended.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Ended {
+    /// The endpoint said that it ends, and an Aldgate gateway says why: see `docs/limits.md`.
+    Told {
+        /// The word under `io.github.aldgate/ended`.
+        why: Option<String>,
+    },
+    /// The connection ended without a last message.
+    Abruptly,
+    /// More was told than was taken.
+    Overrun,
 }
 
 /// An open subscription; dropping it ends it.
@@ -143,7 +160,21 @@ impl Hearing {
         self.subscription.acknowledged().resource_subscriptions.as_deref().unwrap_or_default()
     }
 
-    /// What is told next; `None` when the endpoint ends the subscription.
+    /// How it ended, once it has.
+    #[must_use]
+    pub fn ended(&self) -> Option<Ended> {
+        Some(match self.subscription.end()? {
+            SubscriptionEnd::Graceful(last) => {
+                let why = last.meta.get(ENDED).and_then(|ended| ended.get("why")?.as_str());
+                Ended::Told { why: why.map(str::to_owned) }
+            }
+            SubscriptionEnd::Cancelled => Ended::Told { why: None },
+            SubscriptionEnd::Lagged { .. } => Ended::Overrun,
+            _ => Ended::Abruptly,
+        })
+    }
+
+    /// What is told next; `None` when the subscription has ended.
     ///
     /// # Errors
     ///

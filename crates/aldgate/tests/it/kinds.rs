@@ -1,7 +1,7 @@
 //! The commands about what is not a tool: resources, prompts, and listening to changes.
 
-use std::io::{BufRead as _, BufReader};
-use std::process::{Output, Stdio};
+use std::io::{BufRead as _, BufReader, Lines};
+use std::process::{Child, ChildStderr, Output, Stdio};
 
 use expect_test::expect;
 use serde_json::{Value, json};
@@ -123,6 +123,45 @@ fn a_resource_can_be_subscribed_to_as_soon_as_the_gateway_serves() {
     assert_eq!(text(&listened), "nothing will be told of `secret://x`\nlistening\n");
 }
 
+/// `aldgate listen`, after it said that it listens.
+fn listening(serving: &Serving, arguments: &[&str]) -> (Child, Lines<BufReader<ChildStderr>>) {
+    let mut child = aldgate()
+        .arg("listen")
+        .args(arguments)
+        .env("ALDGATE_URL", &serving.url)
+        .env("ALDGATE_TOKEN", &serving.agent)
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .expect("the binary starts");
+    let mut said = BufReader::new(child.stderr.take().expect("its messages")).lines();
+    assert_eq!(said.next().expect("a line").expect("text"), "listening");
+    (child, said)
+}
+
+#[test]
+fn the_end_of_a_subscription_is_told_with_its_reason() {
+    let ends: [(&str, fn(Serving), &str); 2] = [
+        (
+            "stopping",
+            |serving| assert!(serving.interrupt().success()),
+            "the gateway is stopping; listen again when it runs",
+        ),
+        ("abruptly", drop, "the connection was lost"),
+    ];
+    for (why, end, words) in ends {
+        let serving = Serving::start(&["--no-run"]);
+        let (child, mut said) = listening(&serving, &["--json"]);
+        end(serving);
+        let told = child.wait_with_output().expect("its output");
+        assert_eq!(told.status.code(), Some(1), "{why}");
+        let last = String::from_utf8_lossy(&told.stdout).lines().last().map(str::to_owned);
+        assert_eq!(last, Some(json!({"ended": why}).to_string()));
+        let said = said.next().expect("a line").expect("text");
+        assert_eq!(said, format!("the subscription has ended: {words}"));
+    }
+}
+
 #[test]
 fn what_a_subscription_tells_is_printed() {
     let serving = Serving::start(&["--no-run"]);
@@ -133,17 +172,7 @@ fn what_a_subscription_tells_is_printed() {
         .iter()
         .any(|upstream| upstream["compared_at"].is_null())
     {}
-    let mut listening = aldgate()
-        .args(["listen", TICKET, "--most", "1", "--json"])
-        .env("ALDGATE_URL", &serving.url)
-        .env("ALDGATE_TOKEN", &serving.agent)
-        .stdout(Stdio::piped())
-        .stderr(Stdio::piped())
-        .spawn()
-        .expect("the binary starts");
-    let mut said =
-        BufReader::new(listening.stderr.take().expect("its messages")).lines().map_while(Result::ok);
-    assert_eq!(said.next().as_deref(), Some("listening"));
+    let (listening, _said) = listening(&serving, &[TICKET, "--most", "1", "--json"]);
     let status = text(&serving.run_as(&serving.approver, &["status"]));
     assert!(status.contains("listening: 1 client"), "{status}");
     let note = r#"{"ticket_id": "SR-20031", "note": "Heard of."}"#;
