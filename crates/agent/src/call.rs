@@ -196,9 +196,11 @@ pub(crate) fn fault(tool: &str, lost: Lost, read_only: bool, attempts: usize, af
                 call: said("call"),
             }
         }
-        Lost::Refused(Refused { status: Some(401), code: None, .. }) => CallFault::Unauthorized { tool },
+        Lost::Refused(Refused { status: Some(401), code: None, .. }) => {
+            CallFault::Unauthorized { tool, why: String::new() }
+        }
         Lost::Refused(refused) => CallFault::Refused { tool, message: refused.message, ag: refused.code },
-        Lost::Unauthorized => CallFault::Unauthorized { tool },
+        Lost::Unauthorized(why) => CallFault::Unauthorized { tool, why },
         Lost::NotSent(cause) => CallFault::Unreachable { tool, attempts, source: TransportTrouble(cause) },
         Lost::Broken(cause) if read_only => {
             CallFault::Unreachable { tool, attempts, source: TransportTrouble(cause) }

@@ -10,13 +10,13 @@ use rmcp::service::{
     RunningService,
 };
 use rmcp::transport::StreamableHttpClientTransport;
-use rmcp::transport::streamable_http_client::StreamableHttpClientTransportConfig;
+use rmcp::transport::streamable_http_client::{StreamableHttpClientTransportConfig, StreamableHttpError};
 use serde_json::Value;
 
 use crate::ask::Asker;
 use crate::call::{self, CallEvent};
 use crate::endpoint::{ClientProfile, ConnectionFault, Endpoint, ServerIdentity};
-use crate::exchange::{self, Lost, chain};
+use crate::exchange::{self, Lost, chain, reason};
 use crate::http::HttpClient;
 use crate::outcome::{CallFault, CallOutcome};
 use crate::pace::CallLimits;
@@ -205,7 +205,7 @@ impl Connection {
     ) -> Result<ServerResult, ConnectionFault> {
         let fail = |what: String| ConnectionFault::List { url: self.url(), of, what };
         exchange::send(self.peer(), request, self.limits.timeout).await.map_err(|lost| match lost {
-            Lost::Unauthorized => ConnectionFault::Unauthorized { url: self.url() },
+            Lost::Unauthorized(why) => ConnectionFault::Unauthorized { url: self.url(), why },
             Lost::Rpc(error) => match Refused::of_error(&error) {
                 Some(refused) => ConnectionFault::refused(&self.url, refused),
                 None => fail(format!("error {}: {}", error.code.0, error.message)),
@@ -247,7 +247,7 @@ fn salvage(page: &Value) -> Option<(Vec<ToolSummary>, Option<String>)> {
 fn opening_fault(url: &str, fault: &ClientInitializeError) -> ConnectionFault {
     let at = url.to_owned();
     if fault.is_authorization_required() || fault.auth_challenge().is_some() {
-        return ConnectionFault::Unauthorized { url: at };
+        return ConnectionFault::Unauthorized { url: at, why: reason(fault.auth_challenge()) };
     }
     let refused = match fault {
         ClientInitializeError::JsonRpcError(error) => Refused::of_error(error),
@@ -257,9 +257,19 @@ fn opening_fault(url: &str, fault: &ClientInitializeError) -> ConnectionFault {
         _ => None,
     };
     match (refused, fault) {
-        (Some(Refused { status: Some(401), code: None, .. }), _) => ConnectionFault::Unauthorized { url: at },
+        (Some(Refused { status: Some(401), code: None, .. }), _) => {
+            ConnectionFault::Unauthorized { url: at, why: String::new() }
+        }
         (Some(refused), _) => ConnectionFault::refused(url, refused),
-        (None, ClientInitializeError::TransportError { .. } | ClientInitializeError::ConnectionClosed(_)) => {
+        (None, ClientInitializeError::TransportError { error, .. }) => {
+            // What the client library puts around the cause names its own types.
+            let what = match error.error.downcast_ref() {
+                Some(StreamableHttpError::<reqwest::Error>::Client(http)) => chain(http),
+                _ => chain(fault),
+            };
+            ConnectionFault::Unreachable { url: at, what }
+        }
+        (None, ClientInitializeError::ConnectionClosed(_)) => {
             ConnectionFault::Unreachable { url: at, what: chain(fault) }
         }
         _ => ConnectionFault::Revision { url: at, what: chain(fault) },

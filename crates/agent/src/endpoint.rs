@@ -85,10 +85,12 @@ pub enum ConnectionFault {
         what: String,
     },
     /// The token is missing or not accepted.
-    #[error("`{url}` did not accept the credentials; set a valid token")]
+    #[error("`{url}` did not accept the credentials{why}; set a valid token")]
     Unauthorized {
         /// The address.
         url: String,
+        /// Its reason in brackets, where it gave one.
+        why: String,
     },
     /// The endpoint did not take the request.
     #[error("`{url}` did not take the request: {message}")]

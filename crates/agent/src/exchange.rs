@@ -13,8 +13,8 @@ use crate::refused::Refused;
 pub(crate) enum Lost {
     /// The server answered with a JSON-RPC error.
     Rpc(ErrorData),
-    /// The endpoint wants other credentials: it did not act.
-    Unauthorized,
+    /// The endpoint wants other credentials, with its reason: it did not act.
+    Unauthorized(String),
     /// The endpoint did not take the request: it did not act.
     Refused(Refused),
     /// No connection could be made: nothing was sent.
@@ -69,7 +69,7 @@ impl Drop for OpenRequest<'_> {
 /// What the client library says of a request, in our words.
 pub(crate) fn lost(fault: &ServiceError) -> Lost {
     if fault.is_authorization_required() || fault.auth_challenge().is_some() {
-        return Lost::Unauthorized;
+        return Lost::Unauthorized(reason(fault.auth_challenge()));
     }
     match fault {
         ServiceError::McpError(error) => Lost::Rpc(error.clone()),
@@ -85,6 +85,15 @@ pub(crate) fn lost(fault: &ServiceError) -> Lost {
         },
         other => Lost::Broken(chain(other)),
     }
+}
+
+/// Why credentials were not accepted, as the challenge says it (RFC 6750 §3), to stand behind what did not accept them.
+pub(crate) fn reason(challenge: Option<&str>) -> String {
+    let said =
+        challenge.and_then(|challenge| challenge.split_once("error_description=\"")?.1.split_once('"'));
+    let Some((said, _)) = said.filter(|(said, _)| !said.is_empty()) else { return String::new() };
+    let plain: String = said.chars().filter(|letter| !letter.is_control()).take(200).collect();
+    format!(" ({plain})")
 }
 
 /// The whole chain of causes, for people.

@@ -130,10 +130,12 @@ pub enum CallFault {
         ag: Option<String>,
     },
     /// The endpoint wants other credentials.
-    #[error("the endpoint did not accept the credentials for `{tool}`; set a valid token")]
+    #[error("the endpoint did not accept the credentials for `{tool}`{why}; set a valid token")]
     Unauthorized {
         /// The tool.
         tool: String,
+        /// Its reason in brackets, where it gave one.
+        why: String,
     },
     /// Nothing reached the server, or the tool only reads: nothing was changed.
     #[error("`{tool}` could not be reached in {attempts} attempts; nothing was changed")]

@@ -100,7 +100,7 @@ impl FromRequestParts<Arc<Gate>> for Caller {
         let authenticated = gate.snapshot().identity.authenticate(value, OffsetDateTime::now_utc()).await;
         authenticated.map(|identity| Self(identity.principal)).map_err(|fault| {
             gate.counters.count_unauthenticated();
-            AdminFault::new(401, "AG-IDENTITY", fault.to_string())
+            AdminFault::unauthenticated(&fault)
         })
     }
 }

@@ -16,6 +16,7 @@ struct Told {
     rule: Option<String>,
     message: String,
     form: Form,
+    challenge: Option<&'static str>,
     cause: Option<Cause>,
 }
 
@@ -56,7 +57,7 @@ mod rpc {
 
 impl Refusal {
     fn new(code: &'static str, message: impl Into<String>, form: Form) -> Self {
-        Self(Box::new(Told { code, rule: None, message: message.into(), form, cause: None }))
+        Self(Box::new(Told { code, rule: None, message: message.into(), form, challenge: None, cause: None }))
     }
 
     fn rpc(code: &'static str, number: i64, message: impl Into<String>) -> Self {
@@ -78,7 +79,9 @@ impl Refusal {
 
     /// No principal.
     pub(crate) fn unauthenticated(cause: &aldgate_identity::Unauthenticated) -> Self {
-        Self::http(401, "AG-IDENTITY", cause.to_string())
+        let mut refusal = Self::http(401, "AG-IDENTITY", cause.to_string());
+        refusal.0.challenge = Some(cause.challenge());
+        refusal
     }
 
     /// An envelope that was not accepted.
@@ -254,6 +257,11 @@ impl Refusal {
     /// The JSON-RPC code of what a tool's caller is told in a result: other methods have no result for it.
     pub(crate) fn rpc_code(&self) -> i64 {
         if self.0.code == "AG-ARGUMENTS" { aldgate_wire::code::INVALID_PARAMS } else { rpc::REFUSED }
+    }
+
+    /// The value of `WWW-Authenticate`, where credentials are missing.
+    pub(crate) fn challenge(&self) -> Option<&'static str> {
+        self.0.challenge
     }
 
     /// The stable code.

@@ -75,10 +75,11 @@ pub(crate) fn refused(trail: &Trail, refusal: &Refusal) -> Response {
                 status,
                 error_bytes(None, HTTP_REFUSALS + i64::from(status), &message, Some(&data)),
             );
-            match status {
-                401 => insert(&mut response, WWW_AUTHENTICATE, "Bearer"),
-                405 => insert(&mut response, http::header::ALLOW, "POST"),
-                _ => {}
+            if let Some(challenge) = refusal.challenge() {
+                insert(&mut response, WWW_AUTHENTICATE, challenge);
+            }
+            if status == 405 {
+                insert(&mut response, http::header::ALLOW, "POST");
             }
             response
         }

@@ -11,7 +11,7 @@ use time::OffsetDateTime;
 
 pub use tokens::{ConfiguredPrincipal, TokenHash, TokenTable, TokensFault};
 
-/// Why a request has no principal. The caller learns only that it is not authenticated.
+/// Why a request has no principal.
 #[derive(Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Unauthenticated {
     /// No `Authorization` header.
@@ -26,6 +26,20 @@ pub enum Unauthenticated {
     /// A token that is not good any more.
     #[error("the token has expired")]
     Expired,
+}
+
+impl Unauthenticated {
+    /// The value of `WWW-Authenticate` (RFC 6750 §3): the reason only where a token was sent.
+    #[must_use]
+    pub const fn challenge(&self) -> &'static str {
+        match self {
+            Self::Missing | Self::Malformed => "Bearer",
+            Self::Unknown => {
+                r#"Bearer error="invalid_token", error_description="the token is not known here""#
+            }
+            Self::Expired => r#"Bearer error="invalid_token", error_description="the token has expired""#,
+        }
+    }
 }
 
 /// Who calls, and until when the credentials are good.

@@ -200,6 +200,31 @@ fn a_call_that_is_too_large_is_told_at_once() {
 }
 
 #[test]
+fn it_is_said_why_there_is_no_connection() {
+    let upstream = Upstream::start(&[tool("look", "Looks.")]);
+    let host = Host::start(&upstream, "", &["look"]);
+    for arguments in [["tools", "list"].as_slice(), &["call", "look"], &["listen"]] {
+        let refused = text_of_failure(&host.run_as("agt_wrong", arguments));
+        assert!(refused.starts_with("AG-AGENT-UNAUTHORIZED"), "{refused}");
+        assert!(squeezed(&refused).contains("(thetokenisnotknownhere)"), "{refused}");
+        let unreachable = aldgate()
+            .args(arguments)
+            .args(["--url", "http://127.0.0.1:1/mcp", "--token", "agt_wrong"])
+            .output()
+            .expect("the binary runs");
+        let unreachable = text_of_failure(&unreachable);
+        assert!(unreachable.starts_with("AG-AGENT-UNREACHABLE"), "{unreachable}");
+        let said = squeezed(&unreachable);
+        assert!(said.contains("Connectionrefused") && !said.contains("rmcp"), "{unreachable}");
+    }
+}
+
+/// Without what a report breaks and indents its lines with.
+fn squeezed(text: &str) -> String {
+    text.chars().filter(|letter| !letter.is_whitespace() && *letter != '│').collect()
+}
+
+#[test]
 fn the_apis_own_code_is_the_code_of_the_error() {
     let upstream = Upstream::start(&[tool("look", "Looks.")]);
     let host = Host::start(&upstream, "", &["look"]);

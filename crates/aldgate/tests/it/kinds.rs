@@ -141,7 +141,8 @@ fn listening(serving: &Serving, arguments: &[&str]) -> (Child, Lines<BufReader<C
 
 #[test]
 fn the_end_of_a_subscription_is_told_with_its_reason() {
-    let ends: [(&str, fn(Serving), &str); 2] = [
+    type End = fn(Serving);
+    let ends: [(&str, End, &str); 2] = [
         (
             "stopping",
             |serving| assert!(serving.interrupt().success()),

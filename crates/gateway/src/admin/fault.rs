@@ -12,11 +12,18 @@ pub(super) struct AdminFault {
     status: u16,
     code: &'static str,
     message: String,
+    challenge: Option<&'static str>,
 }
 
 impl AdminFault {
     pub(super) fn new(status: u16, code: &'static str, message: impl Into<String>) -> Self {
-        Self { status, code, message: message.into() }
+        Self { status, code, message: message.into(), challenge: None }
+    }
+
+    /// No principal.
+    pub(super) fn unauthenticated(cause: &aldgate_identity::Unauthenticated) -> Self {
+        let fault = Self::new(401, "AG-IDENTITY", cause.to_string());
+        Self { challenge: Some(cause.challenge()), ..fault }
     }
 
     /// The stable code.
@@ -54,10 +61,9 @@ impl IntoResponse for AdminFault {
     fn into_response(self) -> Response {
         let body = json!({"error": {"code": self.code, "message": self.message}});
         let mut response = reply::json_response(self.status, body.to_string().into_bytes());
-        if self.status == 401 {
-            response
-                .headers_mut()
-                .insert(http::header::WWW_AUTHENTICATE, http::HeaderValue::from_static("Bearer"));
+        if let Some(challenge) = self.challenge {
+            let value = http::HeaderValue::from_static(challenge);
+            response.headers_mut().insert(http::header::WWW_AUTHENTICATE, value);
         }
         response
     }

@@ -132,16 +132,17 @@ async fn headers_that_steer_stand_once() {
 async fn who_is_not_known_is_counted_and_not_recorded() {
     let world = World::plain().await;
     let with = |value: &str| look().header("authorization", value);
-    for (call, what) in [
-        (look(), "nothing"),
-        (with("Bearer wrong"), "an unknown token"),
-        (with("Basic YTpi"), "another scheme"),
-        (with("Bearer"), "no token"),
-        (with("Bearer secret-token-of-agent more"), "two tokens"),
+    let unknown = r#"Bearer error="invalid_token", error_description="the token is not known here""#;
+    for (call, what, challenge) in [
+        (look(), "nothing", "Bearer"),
+        (with("Bearer wrong"), "an unknown token", unknown),
+        (with("Basic YTpi"), "another scheme", "Bearer"),
+        (with("Bearer"), "no token", "Bearer"),
+        (with("Bearer secret-token-of-agent more"), "two tokens", "Bearer"),
     ] {
         let reply = world.nobody().send(&call).await.unwrap();
         let told = (reply.status, code(&reply), reply.header("www-authenticate").to_owned());
-        assert_eq!(told, (401, "AG-IDENTITY".to_owned(), "Bearer".to_owned()), "{what}");
+        assert_eq!(told, (401, "AG-IDENTITY".to_owned(), challenge.to_owned()), "{what}");
     }
     assert_eq!(world.look("/v1/status").await["counted"]["unauthenticated"], 5);
     assert_eq!(world.story().await, Vec::<String>::new());
