@@ -58,6 +58,19 @@ def end(process: subprocess.Popen) -> None:
         process.wait()
 
 
+def configure(binary: str, folder: str, policy: str, more: str) -> str:
+    """Writes the configuration of a gateway with one principal and pins its contracts; returns the principal's token."""
+    made = subprocess.run([binary, "token", "new", "bench"], check=True, capture_output=True, text=True)
+    principal = made.stderr[made.stderr.index("[[principals]]"):]
+    Path(folder, "policies.cedar").write_text(policy)
+    Path(folder, "aldgate.toml").write_text(
+        f'[gateway]\nlisten = "127.0.0.1:0"\nstate_dir = "state"\n[admin]\nlisten = "127.0.0.1:0"\n'
+        f'[policy]\nfiles = ["policies.cedar"]\n{principal}\n{more}'
+    )
+    subprocess.run([binary, "contracts", "pin"], cwd=folder, check=True, capture_output=True, text=True)
+    return made.stdout.strip()
+
+
 def cpu_seconds(process: subprocess.Popen) -> float:
     """User and system time of a process and of its threads that have ended."""
     fields = Path(f"/proc/{process.pid}/stat").read_text().rpartition(")")[2].split()
@@ -136,17 +149,13 @@ def main() -> None:
             server = start([binary, "serve", "field-service", "--listen", "127.0.0.1:0"])
             running.append(server)
             direct = wait_for(server, r"(http://\S+/tickets/mcp)")[1]
-            made = subprocess.run([binary, "token", "new", "bench"], check=True, capture_output=True, text=True)
-            token = made.stdout.strip()
-            principal = made.stderr[made.stderr.index("[[principals]]"):]
-            Path(folder, "policies.cedar").write_text(POLICY)
-            Path(folder, "aldgate.toml").write_text(
-                f'[gateway]\nlisten = "127.0.0.1:0"\nstate_dir = "state"\n[admin]\nlisten = "127.0.0.1:0"\n'
-                f'[policy]\nfiles = ["policies.cedar"]\n{principal}\n'
+            token = configure(
+                binary,
+                folder,
+                POLICY,
                 f'[upstreams.tickets]\nkind = "http"\nurl = "{direct}"\nlock = "tickets.json"\n'
-                f'[registry."tickets/get_ticket"]\nauthority = "automatic"\nlabels = []\nread_only = true\n'
+                f'[registry."tickets/get_ticket"]\nauthority = "automatic"\nlabels = []\nread_only = true\n',
             )
-            subprocess.run([binary, "contracts", "pin"], cwd=folder, check=True, capture_output=True, text=True)
             gateway = start([binary, "serve", "gateway"], cwd=folder)
             running.append(gateway)
             governed = wait_for(gateway, r"agents: (http://\S+)")[1]

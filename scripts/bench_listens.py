@@ -16,7 +16,7 @@ import tempfile
 import time
 from pathlib import Path
 
-from bench import cpu_seconds, end, start, wait_for
+from bench import configure, cpu_seconds, end, start, wait_for
 
 REVISION = "2026-07-28"
 POLICY = '@id("all") permit (principal, action, resource);\n'
@@ -115,20 +115,16 @@ def main() -> None:
             server = start([binary, "serve", "field-service", "--listen", "127.0.0.1:0"])
             running.append(server)
             direct = wait_for(server, r"(http://\S+/tickets/mcp)")[1]
-            made = subprocess.run([binary, "token", "new", "bench"], check=True, capture_output=True, text=True)
-            token = made.stdout.strip()
-            principal = made.stderr[made.stderr.index("[[principals]]"):]
             most = arguments.count + 500
-            Path(folder, "policies.cedar").write_text(POLICY)
-            Path(folder, "aldgate.toml").write_text(
-                f'[gateway]\nlisten = "127.0.0.1:0"\nstate_dir = "state"\n[admin]\nlisten = "127.0.0.1:0"\n'
+            token = configure(
+                binary,
+                folder,
+                POLICY,
                 f"[limits]\nconnections = {most}\nlistens = {most}\nlistens_per_principal = {most}\n"
-                f'[policy]\nfiles = ["policies.cedar"]\n{principal}\n'
                 f'[upstreams.tickets]\nkind = "http"\nurl = "{direct}"\nlock = "tickets.json"\n'
                 f'[registry."tickets/get_ticket"]\nauthority = "automatic"\nlabels = []\nread_only = true\n'
-                f'[resources."tickets/ticket://{{ticket_id}}"]\nauthority = "automatic"\nlabels = []\nread_only = true\n'
+                f'[resources."tickets/ticket://{{ticket_id}}"]\nauthority = "automatic"\nlabels = []\nread_only = true\n',
             )
-            subprocess.run([binary, "contracts", "pin"], cwd=folder, check=True, capture_output=True, text=True)
             rows = {}
             for name, uri in (("lists alone", False), ("lists and a resource", True)):
                 # A process of its own for each: memory that was used before would be used again.

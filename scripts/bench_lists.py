@@ -20,7 +20,7 @@ from contextlib import ExitStack
 from pathlib import Path
 from urllib.parse import urlsplit
 
-from bench import cpu_seconds, end, start, wait_for
+from bench import configure, cpu_seconds, end, start, wait_for
 
 # One process, and no file beside memory for what is passed on.
 NGINX = """daemon off; master_process off; pid {folder}/nginx.pid; error_log stderr;
@@ -134,24 +134,21 @@ def serving(closing: ExitStack, handler: type) -> int:
 
 
 def gateway(closing: ExitStack, binary: str, folder: str) -> tuple[subprocess.Popen, Lister]:
-    made = subprocess.run([binary, "token", "new", "bench"], check=True, capture_output=True, text=True)
-    principal = made.stderr[made.stderr.index("[[principals]]"):]
     entries = "".join(
         f'[registry."many/{one["name"]}"]\nauthority = "automatic"\nlabels = []\nread_only = true\n'
         for one in Server.tools
     )
-    Path(folder, "policies.cedar").write_text(POLICY)
-    Path(folder, "aldgate.toml").write_text(
-        f'[gateway]\nlisten = "127.0.0.1:0"\nstate_dir = "state"\n[admin]\nlisten = "127.0.0.1:0"\n'
+    token = configure(
+        binary,
+        folder,
+        POLICY,
         f"[limits]\nlist_page = 100000\n"
-        f'[policy]\nfiles = ["policies.cedar"]\n{principal}\n'
         f'[upstreams.many]\nkind = "http"\nurl = "http://127.0.0.1:{serving(closing, Server)}/mcp"\n'
-        f'lock = "many.json"\n{entries}'
+        f'lock = "many.json"\n{entries}',
     )
-    subprocess.run([binary, "contracts", "pin"], cwd=folder, check=True, capture_output=True, text=True)
     process = start([binary, "serve", "gateway"], cwd=folder)
     closing.callback(end, process)
-    return process, Lister(wait_for(process, r"agents: (http://\S+)")[1], made.stdout.strip())
+    return process, Lister(wait_for(process, r"agents: (http://\S+)")[1], token)
 
 
 def nginx(closing: ExitStack, folder: str) -> tuple[subprocess.Popen, Lister] | None:

@@ -1,3 +1,4 @@
+use std::cell::LazyCell;
 use std::collections::{BTreeMap, BTreeSet};
 
 use schemars::JsonSchema;
@@ -264,8 +265,9 @@ impl Registry {
             })
             .collect();
         // Only what is registered can be stricter than what matches: another spelling opens nothing.
-        let alike: Vec<Uri> =
-            uri::alike(uri.normal()).iter().filter_map(|one| Uri::parse(one).ok()).collect();
+        let alike = LazyCell::new(|| -> Vec<Uri> {
+            uri::alike(uri.normal()).iter().filter_map(|one| Uri::parse(one).ok()).collect()
+        });
         if let Some(loosest) = found.iter().map(|one| one.entry.authority).min() {
             let all = self.resources.iter().filter_map(|(key, it)| Some((key, it.template.as_ref()?, it)));
             for (key, template, registered) in all {

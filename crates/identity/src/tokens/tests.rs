@@ -80,3 +80,15 @@ fn a_token_is_good_until_it_expires() {
     let fault = TokensFault::Expiry { name: "agent".to_owned(), found: "tomorrow".to_owned() };
     assert_eq!(TokenTable::new(&[odd]).map(|_| ()), Err(fault));
 }
+
+#[test]
+fn the_challenge_has_the_reason_where_a_token_was_sent() {
+    use Unauthenticated::{Expired, Malformed, Missing, Unknown};
+    for fault in [Unknown, Expired] {
+        let expected = format!(r#"Bearer error="invalid_token", error_description="{fault}""#);
+        assert_eq!(fault.challenge(), expected);
+    }
+    for fault in [Missing, Malformed] {
+        assert_eq!(fault.challenge(), "Bearer");
+    }
+}
