@@ -120,6 +120,7 @@ codes! {
     RunFault => Self::code,
     StartFault => start,
     StoreFault => |_| "AG-STORE",
+    aldgate_telemetry::StartFault => |_| "AG-CONFIG-TELEMETRY",
     PolicyFault => |_| "AG-CONFIG-POLICY",
     RegistryFault => |_| "AG-CONFIG-VALUE",
     TokensFault => |_| "AG-CONFIG-PRINCIPALS",

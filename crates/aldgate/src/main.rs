@@ -10,6 +10,7 @@ mod command;
 mod config;
 mod demo;
 mod fault;
+mod observing;
 mod random;
 mod signal;
 

@@ -7,6 +7,7 @@ mod fault;
 mod reload;
 mod status;
 mod tools;
+mod traces;
 
 use std::sync::Arc;
 
@@ -37,6 +38,9 @@ pub(crate) fn router(gate: Arc<Gate>) -> Router {
         .route("/v1/approvals", get(approvals::list))
         .route("/v1/approvals/{id}", get(approvals::show))
         .route("/v1/approvals/{id}/decision", post(approvals::decide))
+        .route("/v1/traces", get(traces::list))
+        .route("/v1/traces/{id}", get(traces::show))
+        .route("/metrics", get(traces::metrics))
         .route("/v1/evidence", get(evidence::list))
         .route("/v1/evidence/{call}", get(evidence::show))
         .fallback(|| async { AdminFault::no_route() })

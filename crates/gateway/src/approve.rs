@@ -13,6 +13,7 @@ use tokio::sync::OwnedSemaphorePermit;
 use crate::catalog::Progress;
 use crate::clock;
 use crate::gate::Gate;
+use crate::observe;
 use crate::permit::Permit;
 use crate::record;
 use crate::refusal::Refusal;
@@ -42,8 +43,7 @@ impl Ready {
 /// Waits until the call may be made, or says what the caller has to wait for. Nothing is lost when the caller leaves
 /// meanwhile.
 pub(crate) async fn ready(gate: &Gate, trail: &mut Trail, ruled: Ruled) -> Result<Ready, Refusal> {
-    let verdict = ruled.ruling.verdict();
-    match (verdict, &ruled.call.progress) {
+    match (ruled.ruling.verdict(), &ruled.call.progress) {
         (Verdict::Prohibited, _) => {
             Err(Refusal::prohibited(ruled.ruling.code().unwrap_or("AG-PROHIBITED"), ruled.ruling.rule()))
         }
@@ -53,19 +53,27 @@ pub(crate) async fn ready(gate: &Gate, trail: &mut Trail, ruled: Ruled) -> Resul
         (Verdict::RequiresApproval, Progress::Round { approval: None, .. }) => Err(Refusal::state(
             "this call needs an approval now, which it did not need when it began; start it anew without the request state",
         )),
-        (Verdict::RequiresApproval, Progress::Fresh) => {
-            let binding = binding(trail, &ruled)?;
-            let record = ask(gate, trail, &ruled, &binding).await?;
-            settle(gate, trail, ruled, binding, record)
-        }
-        (Verdict::RequiresApproval, Progress::Waiting { approval, goes_on }) => {
-            let binding = binding(trail, &ruled)?;
-            let record = look(gate, trail, approval, *goes_on).await?;
-            // It was compared before the wait.
-            rule::contract_is_pinned(gate, &ruled.call).await?;
-            settle(gate, trail, ruled, binding, record)
+        (Verdict::RequiresApproval, Progress::Fresh | Progress::Waiting { .. }) => {
+            let span = observe::check(gate, trail, "approval");
+            let ready = by_approval(gate, trail, ruled).await;
+            observe::approved(trail, span, ready.as_ref().err());
+            ready
         }
     }
+}
+
+async fn by_approval(gate: &Gate, trail: &mut Trail, ruled: Ruled) -> Result<Ready, Refusal> {
+    let binding = binding(trail, &ruled)?;
+    let record = match &ruled.call.progress {
+        Progress::Waiting { approval, goes_on } => {
+            let record = look(gate, trail, approval, *goes_on).await?;
+            // It was compared before the wait.
+            rule::contract_is_pinned(gate, trail, &ruled.call).await?;
+            record
+        }
+        Progress::Fresh | Progress::Round { .. } => ask(gate, trail, &ruled, &binding).await?,
+    };
+    settle(gate, trail, ruled, binding, record)
 }
 
 /// Writes the intent and makes the permit. From here on the call is made whether or not the caller stays.
@@ -91,6 +99,7 @@ pub(crate) async fn permit(gate: &Gate, trail: &mut Trail, ready: Ready) -> Resu
                     .because(other),
             })?;
         trail.intended = true;
+        gate.telemetry.instruments().approval("redeemed");
         gate.recorder.announce(&intent);
         return Ok(Permit::redeemed(ruled, redeemed, place));
     }
@@ -165,6 +174,7 @@ async fn ask(gate: &Gate, trail: &mut Trail, ruled: &Ruled, binding: &Binding) -
         }
         AskOutcome::Asked(record) => {
             gate.recorder.announce(&row);
+            gate.telemetry.instruments().approval("asked");
             Ok(record)
         }
         AskOutcome::Open(record) | AskOutcome::Denied(record) => {

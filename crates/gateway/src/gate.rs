@@ -6,6 +6,7 @@ use std::sync::{Arc, OnceLock};
 use aldgate_approval::SealKey;
 use aldgate_evidence::Recorder;
 use aldgate_store::Store;
+use aldgate_telemetry::Telemetry;
 use arc_swap::ArcSwap;
 use tokio::sync::{Notify, Semaphore, watch};
 
@@ -54,6 +55,8 @@ pub struct Gate {
     pub(crate) recorder: Recorder,
     pub(crate) seal: SealKey,
     pub(crate) counters: Counters,
+    /// Traces and metrics.
+    pub(crate) telemetry: Telemetry,
     /// Places of the requests that are worked on; one is kept until its call has ended, whether or not the client stays.
     pub(crate) in_flight: Arc<Semaphore>,
     /// What each principal may take.

@@ -9,6 +9,7 @@ use aldgate_contract::PinFault;
 use aldgate_evidence::{Recorder, Row, close_open_intents};
 use aldgate_identity::Authenticator;
 use aldgate_store::{Store, StoreFault};
+use aldgate_telemetry::Telemetry;
 use arc_swap::ArcSwap;
 use axum::Router;
 use axum::extract::State;
@@ -25,7 +26,7 @@ use crate::settings::{Settings, UpstreamSettings};
 use crate::shares::Shares;
 use crate::snapshot::{ConfigurationSource, Configured, Snapshot};
 use crate::upstream::TransportFault;
-use crate::{admin, clock, journey, serving};
+use crate::{admin, clock, journey, observe, serving};
 
 /// Connections of the admin listener; agents have none of these.
 const ADMIN_CONNECTIONS: usize = 128;
@@ -46,6 +47,8 @@ pub struct Parts {
     pub store: Store,
     /// What states and arguments are sealed with.
     pub seal: SealKey,
+    /// Traces and metrics.
+    pub telemetry: Telemetry,
 }
 
 /// Why a gateway does not start.
@@ -121,7 +124,7 @@ impl Gateway {
     /// # Errors
     /// Where a part does not work, or locks and registry do not fit together.
     pub async fn start(parts: Parts) -> Result<(Self, Recovered), StartFault> {
-        let Parts { settings, upstreams, registry, policies, identity, store, seal } = parts;
+        let Parts { settings, upstreams, registry, policies, identity, store, seal, telemetry } = parts;
         let unknown_calls = close_open_intents(&store, clock::now()).await?;
         let configured = Configured { upstreams, registry, policies, identity };
         let listeners = Arc::new(Listeners::default());
@@ -137,6 +140,7 @@ impl Gateway {
             recorder,
             seal,
             counters: Counters::default(),
+            telemetry,
             in_flight,
             shares: Shares::new(&settings.bounds),
             listeners,
@@ -144,6 +148,9 @@ impl Gateway {
             decided: Notify::new(),
             settings,
         });
+        let seen = Arc::downgrade(&gate);
+        let read = move || seen.upgrade().map(|gate| observe::gauges(&gate)).unwrap_or_default();
+        gate.telemetry.instruments().observe(read);
         Ok((Self { gate, recording }, Recovered { unknown_calls }))
     }
 

@@ -3,6 +3,7 @@
 use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
 
+use aldgate_telemetry::Ended;
 use aldgate_wire::request::RequestId;
 use axum::body::Body;
 use axum::response::Response;
@@ -20,7 +21,7 @@ use crate::receive::{self, Received};
 use crate::record::{self, Recorded};
 use crate::refusal::Refusal;
 use crate::trail::Trail;
-use crate::{head, identify, line, reply, rule};
+use crate::{head, identify, line, observe, reply, rule};
 
 /// Governs one request from its head to its response.
 pub(crate) async fn govern(gate: Arc<Gate>, request: Request<Body>) -> Response {
@@ -41,7 +42,7 @@ pub(crate) async fn govern(gate: Arc<Gate>, request: Request<Body>) -> Response 
     let ready = match travelled {
         Ok(Ok(Way::Accepted)) => return reply::recorded(&underway.trail, Recorded::Accepted),
         Ok(Ok(Way::Host(answer))) => match record::answer(&underway.gate, &underway.trail, answer).await {
-            Ok(recorded) => return reply::recorded(&underway.trail, recorded),
+            Ok(recorded) => return underway.reply(recorded),
             Err(refusal) => return underway.refuse(refusal).await,
         },
         Ok(Ok(Way::Listening(listening))) => return underway.listens(*listening).await,
@@ -79,20 +80,38 @@ struct Underway {
 
 impl Underway {
     /// The row of a subscription is written before its first event leaves.
-    async fn listens(self, listening: Listening) -> Response {
+    async fn listens(mut self, listening: Listening) -> Response {
         let Listening { opened, answer, id, credentials } = listening;
         let Some(principal) = self.trail.principal.clone() else {
             return self.refuse(Refusal::host("AG-INTERNAL", "nobody was identified")).await;
         };
         match record::answer(&self.gate, &self.trail, answer).await {
-            Ok(_) => listen::response(self.gate.clone(), id, principal, credentials, opened),
+            Ok(_) => {
+                observe::finished(&self.gate, &mut self.trail, &Ended::Well);
+                listen::response(self.gate.clone(), id, principal, credentials, opened)
+            }
             Err(refusal) => self.refuse(refusal).await,
         }
     }
 
-    async fn refuse(&self, refusal: Refusal) -> Response {
+    async fn refuse(&mut self, refusal: Refusal) -> Response {
         record::refusal(&self.gate, &self.trail, &refusal).await;
-        reply::refused(&self.trail, &refusal)
+        self.refused(&refusal)
+    }
+
+    /// The response to a refusal whose evidence is written.
+    fn refused(&mut self, refusal: &Refusal) -> Response {
+        let response = reply::refused(&self.trail, refusal);
+        observe::refused(&self.gate, &mut self.trail, refusal);
+        response
+    }
+
+    /// The response to a request that came through.
+    fn reply(&mut self, recorded: Recorded) -> Response {
+        let response = reply::recorded(&self.trail, recorded);
+        let ended = std::mem::replace(&mut self.trail.seen.ended, Ended::Well);
+        observe::finished(&self.gate, &mut self.trail, &ended);
+        response
     }
 }
 
@@ -100,6 +119,8 @@ impl Drop for Underway {
     fn drop(&mut self) {
         if !self.settled {
             record::abandoned(&self.gate, &self.trail);
+            let ended = Ended::Failed { kind: "cancelled", message: "the client left".into() };
+            observe::finished(&self.gate, &mut self.trail, &ended);
         }
     }
 }
@@ -153,8 +174,8 @@ async fn finish(mut underway: Underway, ready: Box<Ready>, line: Line) -> Respon
     let read_only = ready.read_only();
     let completed = complete(&underway.gate, &mut underway.trail, *ready, line);
     match AssertUnwindSafe(completed).catch_unwind().await {
-        Ok(Ok(recorded)) => reply::recorded(&underway.trail, recorded),
-        Ok(Err(Stop::Recorded(refusal))) => reply::refused(&underway.trail, &refusal),
+        Ok(Ok(recorded)) => underway.reply(recorded),
+        Ok(Err(Stop::Recorded(refusal))) => underway.refused(&refusal),
         Ok(Err(Stop::Unrecorded(refusal))) => underway.refuse(refusal).await,
         Err(_panic) => {
             underway.gate.counters.count_panic();
@@ -178,5 +199,6 @@ async fn complete(gate: &Gate, trail: &mut Trail, ready: Ready, line: Line) -> R
     let read_only = ready.read_only();
     let permit = approve::permit(gate, trail, ready).await.map_err(Stop::Unrecorded)?;
     let outcome = gate.dispatch(trail, permit, line).await;
+    outcome.show(trail);
     record::outcome(gate, trail, outcome, read_only).await.map_err(Stop::Recorded)
 }

@@ -18,6 +18,7 @@ mod identify;
 mod journey;
 mod line;
 mod listen;
+mod observe;
 mod permit;
 mod pinning;
 mod receive;

@@ -7,6 +7,7 @@ use http_body_util::{BodyExt as _, LengthLimitError, Limited};
 
 use crate::gate::Gate;
 use crate::identify::Identified;
+use crate::observe;
 use crate::refusal::Refusal;
 use crate::trail::Trail;
 
@@ -65,7 +66,7 @@ pub(crate) async fn body(
         Ok(Incoming::Request(request)) => {
             trail.request_id = Some(request.id.clone());
             trail.method = Some(request.method.as_str());
-            trail.trace.clone_from(&request.meta.traceparent);
+            observe::received(gate, trail, &request, &head.parts.headers);
             Ok(Received::Request { request: Box::new(request), headers: head.parts.headers })
         }
         Ok(Incoming::Notification { .. }) => Ok(Received::Notification),

@@ -5,6 +5,7 @@ use aldgate_wire::request::Method;
 
 use crate::catalog::{Call, Progress};
 use crate::gate::Gate;
+use crate::observe;
 use crate::refusal::Refusal;
 use crate::trail::Trail;
 
@@ -30,6 +31,7 @@ pub(crate) async fn decide(gate: &Gate, trail: &mut Trail, call: Box<Call>) -> R
         Some(completion) => completion.chosen.as_deref(),
         None => call.request.params.arguments.as_deref(),
     };
+    let span = observe::check(gate, trail, "ruling");
     let ruling = trail.snapshot.rule(&Question {
         principal,
         action: action(call.request.method),
@@ -47,17 +49,26 @@ pub(crate) async fn decide(gate: &Gate, trail: &mut Trail, call: Box<Call>) -> R
         Some(hints) => ruling.with_implied(implied(hints)),
         None => ruling,
     };
+    observe::ruled(gate, trail, span, call.request.method, ruling.rule(), ruling.verdict());
     trail.ruling = Some(word(ruling.verdict()));
     trail.explanation = serde_json::to_value(ruling.explanation()).ok();
     if ruling.verdict() == Verdict::Prohibited {
         return Err(Refusal::prohibited(ruling.code().unwrap_or("AG-PROHIBITED"), ruling.rule()));
     }
-    contract_is_pinned(gate, &call).await?;
+    contract_is_pinned(gate, trail, &call).await?;
     Ok(Ruled { call, ruling })
 }
 
 /// A call goes out only to an upstream whose live contract was compared with the lock and is the same.
-pub(crate) async fn contract_is_pinned(gate: &Gate, call: &Call) -> Result<(), Refusal> {
+pub(crate) async fn contract_is_pinned(gate: &Gate, trail: &Trail, call: &Call) -> Result<(), Refusal> {
+    if call.target.offer().source.is_current() && call.target.offer().change().is_none() {
+        return Ok(());
+    }
+    let span = observe::check(gate, trail, "contract");
+    compared(gate, call).await.inspect_err(|_| observe::unpinned(trail, span))
+}
+
+async fn compared(gate: &Gate, call: &Call) -> Result<(), Refusal> {
     let offer = call.target.offer();
     let source = &offer.source;
     if !source.is_current() {

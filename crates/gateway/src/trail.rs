@@ -12,6 +12,7 @@ use tokio::sync::OwnedSemaphorePermit;
 
 use crate::catalog::Target;
 use crate::clock;
+use crate::observe::{self, Seen};
 use crate::snapshot::Snapshot;
 
 /// The trail of one request. Each step of the journey adds what it settled.
@@ -32,7 +33,10 @@ pub struct Trail {
     pub(crate) approval: Option<String>,
     pub(crate) arguments: Option<String>,
     pub(crate) responses: Option<String>,
+    /// The span of this request, as a `traceparent`.
     pub(crate) trace: Option<String>,
+    /// What traces and metrics learn of it.
+    pub(crate) seen: Seen,
     pub(crate) digests: Digests,
     /// The principal's place; kept until the request has ended.
     pub(crate) place: Option<OwnedSemaphorePermit>,
@@ -61,6 +65,7 @@ impl Trail {
             arguments: None,
             responses: None,
             trace: None,
+            seen: Seen::begin(),
             digests: Digests::new(clock::random()?),
             place: None,
             intended: false,
@@ -74,6 +79,7 @@ impl Trail {
         self.tool = Some(offer.concern());
         self.contract = Some(offer.contract.clone()).filter(|digest| !digest.is_empty());
         self.arguments = Some(self.digests.of(arguments.map_or("{}", RawValue::get).as_bytes()));
+        observe::resolved(self, target, arguments);
     }
 
     /// A row of evidence with all that is known so far; `None` while nobody knows who called.

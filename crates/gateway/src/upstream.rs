@@ -18,6 +18,7 @@ mod watch;
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
+use aldgate_telemetry::attributes::Way;
 use aldgate_wire::code;
 use aldgate_wire::outbound::{self, OutboundCall};
 use aldgate_wire::request::Method;
@@ -44,6 +45,8 @@ pub(crate) struct Upstream {
     name: String,
     endpoint: String,
     wire: Wire,
+    /// Host and port, where it is reached over HTTP.
+    address: Option<(String, u16)>,
     next_id: AtomicU64,
 }
 
@@ -54,6 +57,12 @@ impl Upstream {
         transport: Transport,
         bearer: Option<&str>,
     ) -> Result<Self, TransportFault> {
+        let address = match &transport {
+            Transport::Http(uri) => {
+                uri.host().map(|host| (host.to_owned(), uri.port_u16().unwrap_or(80)))
+            }
+            Transport::InProcess(..) => None,
+        };
         let endpoint = match &transport {
             Transport::Http(uri) => uri.to_string(),
             Transport::InProcess(_, path) => format!("inproc:{path}"),
@@ -62,6 +71,7 @@ impl Upstream {
             name: name.to_owned(),
             endpoint,
             wire: Wire::new(transport, bearer)?,
+            address,
             next_id: AtomicU64::new(1),
         })
     }
@@ -74,6 +84,16 @@ impl Upstream {
     /// Where it is: its URL, or `inproc:` and a path.
     pub(crate) fn endpoint(&self) -> &str {
         &self.endpoint
+    }
+
+    /// How it is reached.
+    pub(crate) fn way(&self) -> Way {
+        if self.address.is_some() { Way::Http } else { Way::Inproc }
+    }
+
+    /// Host and port, where it is reached over HTTP.
+    pub(crate) fn address(&self) -> Option<(&str, u16)> {
+        self.address.as_ref().map(|(host, port)| (host.as_str(), *port))
     }
 
     /// What an approval is bound to: name and endpoint.

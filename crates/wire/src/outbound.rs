@@ -11,6 +11,10 @@ use crate::header::{self, encode_value};
 use crate::json;
 use crate::request::Method;
 
+/// W3C trace context, for proxies on the way that do not read bodies.
+const TRACE_PARENT: HeaderName = HeaderName::from_static("traceparent");
+const TRACE_STATE: HeaderName = HeaderName::from_static("tracestate");
+
 /// The parts of one request. The protocol's keys of `_meta` are made here, for this hop.
 #[derive(Debug, Clone, Copy)]
 pub struct OutboundCall<'a> {
@@ -102,7 +106,7 @@ impl OutboundCall<'_> {
     /// The headers that go with the body, without authorization. A text that no header can hold is left out, and the
     /// upstream then refuses the request.
     pub fn headers(&self, param_headers: &[(HeaderName, HeaderValue)]) -> HeaderMap {
-        let mut headers = HeaderMap::with_capacity(5 + param_headers.len());
+        let mut headers = HeaderMap::with_capacity(8 + param_headers.len());
         headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
         headers.insert(ACCEPT, HeaderValue::from_static("application/json, text/event-stream"));
         if let Ok(version) = HeaderValue::from_str(self.version) {
@@ -113,6 +117,11 @@ impl OutboundCall<'_> {
             && let Some(Ok(name)) = self.name.map(|name| HeaderValue::try_from(encode_value(name)))
         {
             headers.insert(header::NAME, name);
+        }
+        for (name, value) in [(TRACE_PARENT, self.traceparent), (TRACE_STATE, self.tracestate)] {
+            if let Some(Ok(value)) = value.map(HeaderValue::from_str) {
+                headers.insert(name, value);
+            }
         }
         headers.extend(param_headers.iter().cloned());
         headers

@@ -13,6 +13,8 @@ mod tests;
 use std::sync::Arc;
 use std::time::Duration;
 
+use aldgate_telemetry::Telemetry;
+use aldgate_telemetry::attributes::Way;
 use axum::Router;
 use axum::body::Body;
 use axum::extract::{Request, State};
@@ -31,6 +33,7 @@ use crate::identity::Identity;
 use crate::options::Access;
 use envelope::Envelope;
 use reply::Refusal;
+use trace::RequestSpan;
 
 /// Longest request body in bytes.
 const LONGEST_BODY: usize = 256 * 1024;
@@ -42,6 +45,13 @@ const LISTENING: usize = 64;
 const BODY_TIMEOUT: Duration = Duration::from_secs(10);
 /// A request that takes longer than this has failed.
 const TIMEOUT: Duration = Duration::from_secs(60);
+
+/// Who looks at the requests of a server, and how they come.
+#[derive(Clone, Debug)]
+pub(crate) struct Observed {
+    pub(crate) telemetry: Telemetry,
+    pub(crate) way: Way,
+}
 
 /// One server behind its front. Cheap to clone.
 #[derive(Clone)]
@@ -55,6 +65,7 @@ struct Inner {
     features: Features,
     access: Access,
     allowed: Allowed,
+    observed: Observed,
     in_progress: Arc<Semaphore>,
     listening: Arc<Semaphore>,
 }
@@ -64,6 +75,7 @@ impl Front {
         desk: Arc<dyn Desk>,
         access: Access,
         allowed: Allowed,
+        observed: Observed,
     ) -> Result<Front, serde_json::Error> {
         let identity = Arc::new(Identity::of(desk.as_ref())?);
         let features = desk.features();
@@ -89,6 +101,7 @@ impl Front {
                 features,
                 access,
                 allowed,
+                observed,
                 in_progress: Arc::new(Semaphore::new(IN_PROGRESS)),
                 listening: Arc::new(Semaphore::new(LISTENING)),
             }),
@@ -113,7 +126,7 @@ async fn serve(State(front): State<Front>, request: Request) -> Response {
 impl Front {
     async fn answer(&self, request: Request) -> Result<Response, Refusal> {
         let inner = &self.inner;
-        let (mut parts, body) = request.into_parts();
+        let (parts, body) = request.into_parts();
         guard::origin(&parts, &inner.allowed)?;
         if parts.method != Method::POST {
             return Err(Refusal::method_not_allowed());
@@ -132,8 +145,23 @@ impl Front {
         envelope.check(&parts.headers, inner.features)?;
         params::check(&envelope)?;
 
-        let span = trace::span(&envelope, &inner.identity.server_info);
-        let mut permit = permit;
+        let observed = &inner.observed;
+        let mut span = trace::span(&observed.telemetry, observed.way, &envelope, &parts.headers);
+        let answered = self.work(&envelope, parts, permit, &mut span).await;
+        if let Err(refusal) = &answered {
+            span.ended(&refusal.seen());
+        }
+        answered
+    }
+
+    async fn work(
+        &self,
+        envelope: &Envelope,
+        mut parts: http::request::Parts,
+        mut permit: OwnedSemaphorePermit,
+        span: &mut RequestSpan,
+    ) -> Result<Response, Refusal> {
+        let inner = &self.inner;
         if envelope.method == "subscriptions/listen" {
             permit = self::permit(&inner.listening)?;
         }
@@ -141,11 +169,10 @@ impl Front {
         // `rmcp` wants a host even where it checks none; a call inside the process has none.
         parts.headers.entry(http::header::HOST).or_insert(http::HeaderValue::from_static("localhost"));
         let request = Request::from_parts(parts, Body::from(envelope.bytes()));
-        let work = tracing::Instrument::instrument(inner.service.handle(request), span.span.clone());
-        let answer = tokio::time::timeout(TIMEOUT, work)
+        let answer = tokio::time::timeout(TIMEOUT, inner.service.handle(request))
             .await
             .map_err(|_| Refusal::internal(&envelope.id, "the request took too long"))?;
-        reply::complete(answer, &envelope, &inner.identity.server_info, &span, permit).await
+        reply::complete(answer, envelope, &inner.identity.server_info, span, permit).await
     }
 }
 

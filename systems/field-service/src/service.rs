@@ -2,12 +2,14 @@
 
 use std::sync::Arc;
 
+use aldgate_telemetry::Telemetry;
+use aldgate_telemetry::attributes::Way;
 use axum::Router;
 
 use crate::content::Content;
 use crate::contracts;
 use crate::desk::{Desk, Manuals, Parts, Tickets};
-use crate::front::{Allowed, Front};
+use crate::front::{Allowed, Front, Observed};
 use crate::generate::{Plan, Progress, TICKETS};
 use crate::hub::{Change, Hub};
 use crate::identity::Identity;
@@ -21,6 +23,7 @@ use crate::store::Store;
 #[derive(Clone)]
 pub struct FieldService {
     inner: Arc<Inner>,
+    telemetry: Telemetry,
 }
 
 struct Inner {
@@ -75,7 +78,8 @@ impl FieldService {
             Identity::of(desk.as_ref())?;
         }
         let allowed = Allowed::default();
-        Ok(FieldService { inner: Arc::new(Inner { store, desks, access: options.access, allowed }) })
+        let inner = Inner { store, desks, access: options.access, allowed };
+        Ok(FieldService { inner: Arc::new(inner), telemetry: Telemetry::off() })
     }
 
     /// Also serves requests for these host names (without port) and from these web origins; loopback ones are
@@ -97,19 +101,35 @@ impl FieldService {
                 access: inner.access.clone(),
                 allowed,
             }),
+            telemetry: self.telemetry,
         }
+    }
+
+    /// Has the requests that are served from now on seen by `telemetry`.
+    #[must_use]
+    pub fn observed_by(self, telemetry: Telemetry) -> FieldService {
+        FieldService { inner: self.inner, telemetry }
     }
 
     /// All three servers, at `/tickets/mcp`, `/parts/mcp` and `/manuals/mcp`.
     pub fn router(&self) -> Router {
+        self.all(Way::Http)
+    }
+
+    /// The same, for a client inside the process.
+    pub fn router_inside(&self) -> Router {
+        self.all(Way::Inproc)
+    }
+
+    fn all(&self, way: Way) -> Router {
         ServerName::ALL.into_iter().fold(Router::new(), |router, name| {
-            router.merge(self.mounted(name, &format!("/{name}/mcp"), self.inner.access.clone()))
+            router.merge(self.mounted(name, &format!("/{name}/mcp"), self.inner.access.clone(), way))
         })
     }
 
     /// One server alone, at `/mcp`.
     pub fn server(&self, name: ServerName) -> Router {
-        self.mounted(name, "/mcp", self.inner.access.clone())
+        self.mounted(name, "/mcp", self.inner.access.clone(), Way::Http)
     }
 
     /// Serves one server over standard input and output until the input ends. Whoever started the process may call.
@@ -129,7 +149,7 @@ impl FieldService {
         R: tokio::io::AsyncRead + Unpin + Send,
         W: tokio::io::AsyncWrite + Unpin + Send + 'static,
     {
-        stdio::serve(self.mounted(name, stdio::PATH, Access::Open), input, output).await
+        stdio::serve(self.mounted(name, stdio::PATH, Access::Open, Way::Stdio), input, output).await
     }
 
     /// Tells everyone who listens to a server that its lists should be fetched anew.
@@ -154,8 +174,9 @@ impl FieldService {
         }
     }
 
-    fn mounted(&self, name: ServerName, path: &str, access: Access) -> Router {
-        match Front::new(self.desk(name).clone(), access, self.inner.allowed.clone()) {
+    fn mounted(&self, name: ServerName, path: &str, access: Access, way: Way) -> Router {
+        let observed = Observed { telemetry: self.telemetry.clone(), way };
+        match Front::new(self.desk(name).clone(), access, self.inner.allowed.clone(), observed) {
             Ok(front) => front.router(path),
             Err(fault) => {
                 // `open` wrote the same identity before, so this cannot happen; an empty router serves nothing.

@@ -11,13 +11,16 @@ use aldgate_gateway::settings::{MayAsk, Pins, Settings, Transport, UpstreamSetti
 use aldgate_gateway::{Gateway, Parts};
 use aldgate_identity::{ConfiguredPrincipal, TokenHash, TokenTable};
 use aldgate_store::Store;
+use aldgate_telemetry::Ring;
 
 use super::serve::{address_of, listen, secret};
 use crate::cli::DevArguments;
 use crate::coded::WithCode as _;
 use crate::fault::CommandFault;
-use crate::{random, signal};
+use crate::{observing, random, signal};
 
+/// Spans that `aldgate trace` shows.
+const SPANS: usize = 2048;
 /// Whoever has the token may do everything; that is what `dev` is for.
 const POLICY: &str = "@id(\"dev\") permit (principal, action, resource);";
 
@@ -63,9 +66,11 @@ pub(super) async fn run(arguments: DevArguments) -> miette::Result<ExitCode> {
         identity: Arc::new(TokenTable::new(&[principal]).coded()?),
         store: Store::open(folder.path()).await.coded()?,
         seal: SealKey::derive(&random::bytes::<32>()?).coded()?,
+        telemetry: observing::start("aldgate", true, Some(Ring::new(SPANS)))?,
     };
     let agents = listen(arguments.listen, "`--listen ADDR`").await?;
     let admin = listen(arguments.admin_listen, "`--admin-listen ADDR`").await?;
+    let telemetry = parts.telemetry.clone();
     let (gateway, _) = Gateway::start(parts).await.coded()?;
     let (agents_at, admin_at) = (address_of(&agents)?, address_of(&admin)?);
     note!("┌─ aldgate dev ── NOT A REVIEWED CONFIGURATION ───────────────────────────────");
@@ -79,5 +84,6 @@ pub(super) async fn run(arguments: DevArguments) -> miette::Result<ExitCode> {
         "export ALDGATE_URL=http://{agents_at}/mcp ALDGATE_ADMIN_URL=http://{admin_at} ALDGATE_TOKEN={token}"
     );
     gateway.serve(agents, admin, signal::stop()).await;
+    observing::finish(telemetry).await;
     Ok(ExitCode::SUCCESS)
 }

@@ -17,7 +17,7 @@ use crate::cli::{FieldServiceArguments, HostFile, Serve};
 use crate::coded::WithCode as _;
 use crate::config::{Kind, Loaded, assemble, reviewed, warnings};
 use crate::fault::CommandFault;
-use crate::{out, random, signal};
+use crate::{observing, out, random, signal};
 
 pub(super) async fn run(what: Serve) -> miette::Result<ExitCode> {
     match what {
@@ -72,6 +72,7 @@ async fn gateway(file: &HostFile) -> miette::Result<()> {
     enough_descriptors(&assembled.parts.settings.bounds)?;
     let agents = listen(assembled.listen, "`listen` in `[gateway]` of aldgate.toml").await?;
     let admin = listen(assembled.admin, "`listen` in `[admin]` of aldgate.toml").await?;
+    let telemetry = assembled.parts.telemetry.clone();
     let (gateway, recovered) = Gateway::start(assembled.parts).await.coded()?;
     if recovered.unknown_calls > 0 {
         note!(
@@ -86,6 +87,7 @@ async fn gateway(file: &HostFile) -> miette::Result<()> {
     note!("agents: http://{}/mcp", address_of(&agents)?);
     note!("admin:  http://{}", address_of(&admin)?);
     gateway.serve(agents, admin, signal::stop()).await;
+    observing::finish(telemetry).await;
     hang_ups.abort();
     Ok(())
 }

@@ -1,6 +1,7 @@
 //! From the configuration to the values that the gateway takes.
 
 mod fault;
+mod telemetry;
 
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
@@ -17,6 +18,7 @@ use aldgate_gateway::settings::{
 use aldgate_gateway::{Configured, Parts, Reviewed, review};
 use aldgate_identity::TokenTable;
 use aldgate_store::Store;
+use aldgate_telemetry::Telemetry;
 
 pub(crate) use fault::AssembleFault;
 
@@ -44,7 +46,16 @@ pub(crate) async fn assemble(
         .await
         .map_err(|source| AssembleFault::Store { path: state_dir.clone(), source: Box::new(source) })?;
     Ok(Assembled {
-        parts: Parts { settings: settings(loaded)?, upstreams, registry, policies, identity, store, seal },
+        parts: Parts {
+            settings: settings(loaded)?,
+            upstreams,
+            registry,
+            policies,
+            identity,
+            store,
+            seal,
+            telemetry: Telemetry::start(telemetry::settings(loaded)?)?,
+        },
         listen: config.gateway.listen,
         admin: config.admin.listen,
     })
@@ -67,6 +78,7 @@ pub(crate) fn configured(
 pub(crate) fn reviewed(loaded: &Loaded) -> Result<Reviewed, AssembleFault> {
     TokenTable::new(&loaded.config.principals)?;
     settings(loaded)?;
+    telemetry::settings(loaded)?;
     Ok(review(upstreams(loaded, None, false)?, registry(loaded)?, policies(loaded)?)?)
 }
 
@@ -305,7 +317,7 @@ pub(crate) fn upstream_settings(
             let server = server.ok_or_else(|| {
                 fault(format!("there is no system `{system}`; expected `field-service/tickets`, `field-service/parts` or `field-service/manuals`"))
             })?;
-            let router = systems.map(FieldService::router).unwrap_or_default();
+            let router = systems.map(FieldService::router_inside).unwrap_or_default();
             Transport::InProcess(router, format!("/{server}/mcp"))
         }
         (Kind::Http, _, _) => return Err(fault("`kind = \"http\"` takes `url`, and no `system`".to_owned())),

@@ -27,6 +27,9 @@ pub(crate) struct Config {
     /// Times of an approval.
     #[serde(default)]
     pub(crate) approvals: ApprovalsSection,
+    /// Traces and metrics.
+    #[serde(default)]
+    pub(crate) telemetry: TelemetrySection,
     /// The host's policies.
     #[serde(default)]
     pub(crate) policy: PolicySection,
@@ -196,6 +199,28 @@ impl Default for ApprovalsSection {
             hold: Span(times.hold),
             decide_with: "`aldgate approvals list`".to_owned(),
         }
+    }
+}
+
+/// Traces and metrics.
+#[derive(Clone, Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub(crate) struct TelemetrySection {
+    /// Base URL of a collector that takes OTLP over HTTP (protobuf), such as `http://127.0.0.1:4318`. Without it nothing is
+    /// sent. Credentials for it come from the environment variable `OTEL_EXPORTER_OTLP_HEADERS`.
+    pub(crate) otlp_endpoint: Option<String>,
+    /// Which part of the traces that begin at the gateway is kept, 0 to 1. A trace that a client began is kept where the
+    /// client keeps it.
+    pub(crate) sample_ratio: f64,
+    /// Whether arguments and results of tools stand in spans. They are content of your users.
+    pub(crate) content: bool,
+    /// Spans that are kept in memory for `aldgate trace`, up to 100000.
+    pub(crate) spans: usize,
+}
+
+impl Default for TelemetrySection {
+    fn default() -> Self {
+        Self { otlp_endpoint: None, sample_ratio: 1.0, content: false, spans: 2048 }
     }
 }
 

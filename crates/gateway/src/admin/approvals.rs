@@ -172,8 +172,13 @@ async fn take(
         AdminFault::new(500, "AG-EVIDENCE", "the evidence of the decision could not be written")
     })?;
     let within = u64::try_from(gate.settings.approvals.redeem_within.as_millis()).unwrap_or(u64::MAX);
+    let state = match decision.verdict {
+        Verdict::Approve => "approved",
+        Verdict::Deny => "denied",
+    };
     let decided = gate.store.decide(&record, decision, within, stored).await.map_err(AdminFault::store)?;
     gate.recorder.announce(&row);
+    gate.telemetry.instruments().approval(state);
     gate.decided.notify_waiters();
     Ok(Json(view(gate, &decided, &sealed)))
 }

@@ -2,6 +2,7 @@
 
 use std::time::{Duration, Instant};
 
+use aldgate_telemetry::Ended as Seen;
 use aldgate_wire::outbound::OutboundCall;
 use aldgate_wire::request::Method;
 use aldgate_wire::response::{Answer, ResultKind, ResultView};
@@ -19,12 +20,23 @@ use crate::permit::{Permit, Spent};
 use crate::receive::VERSIONS;
 use crate::refusal::Refusal;
 use crate::trail::Trail;
-use crate::{clock, reply};
+use crate::{observe, reply};
 
 /// How a dispatched call ended.
 pub struct Outcome {
     pub(crate) ended: Ended,
     pub(crate) took_ms: u64,
+}
+
+impl Outcome {
+    /// Lets traces see it.
+    pub(crate) fn show(&self, trail: &mut Trail) {
+        let (Ended::Complete { result, .. } | Ended::Asked { result }) = &self.ended else { return };
+        observe::result(trail, result);
+        if matches!(self.ended, Ended::Complete { is_error: true, .. }) {
+            trail.seen.ended = Seen::ToolError { message: None };
+        }
+    }
 }
 
 /// The ways in which a call ends.
@@ -148,14 +160,17 @@ impl Gate {
             false => raw("{}")?,
         };
         let info = client_info()?;
-        let traceparent = trail.trace.as_deref().and_then(next_hop);
+        let name = if spent.method == Method::ReadResource { &spent.named } else { &offer.name };
+        let sent = observe::Sent { method: spent.method, id, upstream, name };
+        let (span, began) = (observe::sends(self, trail, &sent), Instant::now());
+        let (traceparent, tracestate) = (span.as_parent().to_header(), span.as_parent().state());
         let theirs = spent.meta.progress_token.as_deref();
         let ours = theirs.map(|_| raw(&id.to_string())).transpose()?;
         let log_level = spent.meta.log_level.as_deref();
         let call = OutboundCall {
             id,
             method: spent.method,
-            name: Some(if spent.method == Method::ReadResource { &spent.named } else { &offer.name }),
+            name: Some(name),
             // The URI of a read stands in its place; as arguments it is for approvals and digests.
             arguments: spent.arguments.as_deref().filter(|_| spent.method != Method::ReadResource),
             input_responses: responses,
@@ -165,8 +180,8 @@ impl Gate {
             client_info: &info,
             log_level,
             progress_token: ours.as_deref(),
-            traceparent: traceparent.as_deref(),
-            tracestate: spent.meta.tracestate.as_deref().filter(|state| !state.is_empty()),
+            traceparent: Some(&traceparent),
+            tracestate: tracestate.as_deref(),
             extra_meta: &spent.meta.other,
             version: VERSIONS.first().copied().unwrap_or_default(),
         };
@@ -179,7 +194,10 @@ impl Gate {
         let members: Vec<(&str, &RawValue)> = members.iter().map(|(key, raw)| (*key, &**raw)).collect();
         let most = self.settings.bounds.response_bytes;
         let body = call.body_with(&members);
-        Ok(upstream.wire.exchange(body, headers, id, most, &mut way.patience, Some(&mut way.notices)).await?)
+        let (patience, notices) = (&mut way.patience, Some(&mut way.notices));
+        let answer = upstream.wire.exchange(body, headers, id, most, patience, notices).await;
+        observe::answered(self, span, &sent, began, &seen(&answer));
+        Ok(answer?)
     }
 
     /// The result with the gateway's own `_meta` members; every byte outside of `_meta` as it came.
@@ -290,10 +308,12 @@ impl Fault {
     }
 }
 
-/// The same trace with a span of this hop (W3C Trace Context §3.2).
-fn next_hop(traceparent: &str) -> Option<String> {
-    let mut parts = traceparent.split('-');
-    let (version, trace, _, flags) = (parts.next()?, parts.next()?, parts.next()?, parts.next()?);
-    let span: [u8; 8] = clock::random().ok()?;
-    Some(format!("{version}-{trace}-{}-{flags}", hex::encode(span)))
+/// How an answer is seen.
+fn seen(answer: &Result<Answer, ExchangeFault>) -> Seen<'_> {
+    match answer {
+        Ok(Answer::Error { code, message, .. }) => Seen::Rpc { code: *code, message: message.as_str().into() },
+        Ok(Answer::Result(view)) if view.failed() => Seen::ToolError { message: None },
+        Ok(Answer::Result(_)) => Seen::Well,
+        Err(fault) => Seen::Failed { kind: fault.kind(), message: fault.to_string().into() },
+    }
 }

@@ -135,6 +135,21 @@ impl ExchangeFault {
         }
     }
 
+    /// What kind of failure it is, one of few words (`error.type`).
+    pub(crate) fn kind(&self) -> &'static str {
+        match self {
+            Self::Connect(_) => "connect",
+            Self::Broken(_) | Self::NoAnswer => "connection_broken",
+            Self::TimedOut { .. } => "timeout",
+            Self::Status { .. } | Self::Redirect { .. } => "http_status",
+            Self::Credential { .. } => "credential",
+            Self::MediaType { .. } | Self::Encoded | Self::Unacknowledged => "invalid_answer",
+            Self::TooLarge { .. } => "too_large",
+            Self::Answer(_) | Self::Stream(_) => "invalid_answer",
+            Self::Request(_) | Self::RequestHead(_) => "invalid_request",
+        }
+    }
+
     /// Whether the upstream may have seen the request, so that nobody knows whether it was executed.
     pub(crate) fn was_sent(&self) -> bool {
         !matches!(self, Self::Connect(_) | Self::Request(_) | Self::RequestHead(_))

@@ -11,6 +11,7 @@ use aldgate_gateway::settings::{Pins, Settings, Transport, UpstreamSettings};
 use aldgate_gateway::{ConfigurationSource, Configured, Gateway, Parts};
 use aldgate_identity::{ConfiguredPrincipal, TokenHash, TokenTable};
 use aldgate_store::Store;
+use aldgate_telemetry::Telemetry;
 use aldgate_testkit::{Call, Client, Reply, Serving, Upstream};
 use serde_json::{Value, json};
 use tokio::net::TcpListener;
@@ -43,6 +44,7 @@ pub(crate) struct Config {
     pub(crate) secret: [u8; 32],
     /// From when on the tokens of agents are good no more.
     pub(crate) expires_at: Option<time::OffsetDateTime>,
+    pub(crate) telemetry: Telemetry,
 }
 
 impl Config {
@@ -206,6 +208,7 @@ impl World {
             upstreams: vec![settings_of("up", "", http(&self.serving.url()))],
             secret: [7; 32],
             expires_at: None,
+            telemetry: Telemetry::off(),
         }
     }
 
@@ -308,6 +311,7 @@ pub(crate) async fn parts(config: Config, folder: &std::path::Path) -> Parts {
         identity: Arc::new(principals(config.expires_at)),
         store: Store::open(folder).await.unwrap(),
         seal: SealKey::derive(&config.secret).unwrap(),
+        telemetry: config.telemetry,
     }
 }
 

@@ -2,6 +2,7 @@
 
 use std::convert::Infallible;
 
+use aldgate_telemetry::Ended;
 use axum::body::Body;
 use axum::response::{IntoResponse, Response};
 use bytes::Bytes;
@@ -94,6 +95,14 @@ impl Refusal {
             .with_header(RETRY_AFTER, "1")
     }
 
+    /// How the span of the request ends.
+    pub(super) fn seen(&self) -> Ended<'_> {
+        match &self.0.body {
+            RefusalBody::Plain(message) => Ended::Failed { kind: "http", message: message.into() },
+            RefusalBody::Rpc { code, message, .. } => Ended::Rpc { code: *code, message: message.into() },
+        }
+    }
+
     pub(super) fn into_response(self) -> Response {
         let mut response = match self.0.body {
             RefusalBody::Plain(message) => (self.0.status, message).into_response(),
@@ -129,13 +138,15 @@ pub(super) async fn complete(
     answer: http::Response<BoxBody<Bytes, Infallible>>,
     envelope: &Envelope,
     server_info: &Value,
-    span: &RequestSpan,
+    span: &mut RequestSpan,
     permit: OwnedSemaphorePermit,
 ) -> Result<Response, Refusal> {
     let (parts, body) = answer.into_parts();
     let content_type =
         parts.headers.get(CONTENT_TYPE).and_then(|value| value.to_str().ok()).unwrap_or_default();
     if content_type.starts_with("text/event-stream") {
+        // Its span is that of its opening.
+        span.ended(&Ended::Well);
         return Ok(stream(body, permit));
     }
     let bytes = body.collect().await.map(http_body_util::Collected::to_bytes).unwrap_or_default();
@@ -147,6 +158,7 @@ pub(super) async fn complete(
     if let Some(result) = message.get_mut("result").and_then(Value::as_object_mut) {
         identify(result, server_info, span);
     }
+    span.answered(envelope, &message);
     Ok(json_response(parts.status, &message))
 }
 

@@ -1,3 +1,5 @@
+use aldgate_telemetry::Telemetry;
+use aldgate_telemetry::attributes::Way;
 use axum::http::request::Parts;
 use expect_test::{Expect, expect};
 use serde_json::json;
@@ -45,7 +47,8 @@ fn an_invalid_traceparent_is_ignored() {
         let body = json!({ "jsonrpc": "2.0", "id": 1, "method": "tools/list",
             "params": { "_meta": { "traceparent": traceparent } } });
         let envelope = Envelope::read(body.to_string().as_bytes()).unwrap().unwrap();
-        trace::span(&envelope, &json!({ "name": "x" })).traceparent
+        let headers = http::HeaderMap::new();
+        trace::span(&Telemetry::off(), Way::Http, &envelope, &headers).traceparent
     };
     let valid = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01";
     let (first, second) = (continued(valid).unwrap(), continued(valid).unwrap());
@@ -56,7 +59,6 @@ fn an_invalid_traceparent_is_ignored() {
         "00-0af7651916cd43dd8448eb211c80319c-0000000000000000-01",
         "00-0AF7651916CD43DD8448EB211C80319C-b7ad6b7169203331-01",
         "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01-x",
-        "01-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01",
         "00-short-b7ad6b7169203331-01",
     ] {
         assert_eq!(continued(invalid), None, "{invalid}");

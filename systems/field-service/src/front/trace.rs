@@ -1,78 +1,113 @@
-//! Trace context: a request's `_meta.traceparent` is continued by a span of this server.
+//! Traces and metrics of requests: each is served in a span of its own, a part of what its `_meta` or its headers name.
 
-use std::sync::atomic::{AtomicU64, Ordering};
-use std::time::{SystemTime, UNIX_EPOCH};
+use std::time::{Instant, SystemTime};
 
+use aldgate_telemetry::attributes::{About, Request, Way};
+use aldgate_telemetry::{Ended, Operation, Side, Span, Telemetry, TraceContext, names};
+use http::HeaderMap;
 use serde_json::Value;
-use sha2::{Digest as _, Sha256};
 
-use super::envelope::Envelope;
+use super::envelope::{Envelope, VERSION};
 
-static NEXT: AtomicU64 = AtomicU64::new(0);
+/// Every method that a server here has.
+const METHODS: [&str; 10] = [
+    "server/discover",
+    "tools/list",
+    "tools/call",
+    "subscriptions/listen",
+    "resources/list",
+    "resources/templates/list",
+    "resources/read",
+    "completion/complete",
+    "prompts/list",
+    "prompts/get",
+];
 
 /// The span of one request, and the `traceparent` that names it if the caller sent one.
-#[derive(Debug, Clone)]
 pub(super) struct RequestSpan {
+    telemetry: Telemetry,
+    way: Way,
+    began: Instant,
+    method: &'static str,
+    /// Until it ended.
+    span: Option<Span>,
     pub(super) traceparent: Option<String>,
-    pub(super) span: tracing::Span,
 }
 
 /// Opens the span of a request.
-pub(super) fn span(envelope: &Envelope, server_info: &Value) -> RequestSpan {
-    let server = server_info.get("name").and_then(Value::as_str).unwrap_or_default();
-    let given = envelope.meta().and_then(|meta| meta.get("traceparent")).and_then(Value::as_str);
-    let parent = given.and_then(Traceparent::parse);
-    let span = tracing::info_span!(
-        "mcp.request",
-        mcp.server = server,
-        mcp.method.name = envelope.method,
-        trace_id = tracing::field::Empty,
-        parent_span_id = tracing::field::Empty,
-        span_id = tracing::field::Empty,
-    );
-    let traceparent = parent.map(|parent| {
-        let own = new_span_id();
-        span.record("trace_id", parent.trace_id);
-        span.record("parent_span_id", parent.span_id);
-        span.record("span_id", own.as_str());
-        format!("00-{}-{own}-{}", parent.trace_id, parent.flags)
-    });
-    RequestSpan { traceparent, span }
-}
-
-/// A `traceparent` of version 00, see W3C Trace Context §3.2. An invalid one is ignored, as the standard says.
-struct Traceparent<'a> {
-    trace_id: &'a str,
-    span_id: &'a str,
-    flags: &'a str,
-}
-
-impl<'a> Traceparent<'a> {
-    fn parse(text: &'a str) -> Option<Traceparent<'a>> {
-        let mut fields = text.split('-');
-        let (version, trace_id, span_id, flags) =
-            (fields.next()?, fields.next()?, fields.next()?, fields.next()?);
-        let is_hex = |field: &str, length: usize| {
-            field.len() == length && field.bytes().all(|byte| matches!(byte, b'0'..=b'9' | b'a'..=b'f'))
-        };
-        let is_zero = |field: &str| field.bytes().all(|byte| byte == b'0');
-        let valid = version == "00"
-            && fields.next().is_none()
-            && is_hex(trace_id, 32)
-            && is_hex(span_id, 16)
-            && is_hex(flags, 2)
-            && !is_zero(trace_id)
-            && !is_zero(span_id);
-        valid.then_some(Traceparent { trace_id, span_id, flags })
+pub(super) fn span(telemetry: &Telemetry, way: Way, envelope: &Envelope, headers: &HeaderMap) -> RequestSpan {
+    let method = METHODS.into_iter().find(|known| *known == envelope.method).unwrap_or_default();
+    let said = |key: &str| envelope.meta().and_then(|meta| meta.get(key)).and_then(Value::as_str);
+    let header = |key: &str| headers.get(key).and_then(|value| value.to_str().ok());
+    let meta = TraceContext { parent: said("traceparent"), state: said("tracestate") };
+    let around = TraceContext { parent: header("traceparent"), state: header("tracestate") };
+    let mut span = telemetry.serve(method, SystemTime::now(), meta, around);
+    if span.is_recording() {
+        let id = envelope.id.to_string();
+        let conversation = said(names::CONVERSATION);
+        span.set(Request { method, id: &id, version: VERSION, way, conversation }.attributes());
     }
+    let traceparent = meta.parse().map(|_| span.as_parent().to_header());
+    let telemetry = telemetry.clone();
+    RequestSpan { telemetry, way, began: Instant::now(), method, span: Some(span), traceparent }
 }
 
-/// 64 bits that no other span of this process has, and of another one only by chance.
-fn new_span_id() -> String {
-    let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default().as_nanos();
-    let mut digest = Sha256::new();
-    digest.update(now.to_be_bytes());
-    digest.update(NEXT.fetch_add(1, Ordering::Relaxed).to_be_bytes());
-    digest.update(std::process::id().to_be_bytes());
-    hex::encode(digest.finalize().get(..8).unwrap_or_default())
+impl RequestSpan {
+    /// Ends it with the message that answers the request.
+    pub(super) fn answered(&mut self, envelope: &Envelope, message: &Value) {
+        let error = message.get("error");
+        let code = error.and_then(|error| error.get("code")).and_then(Value::as_i64);
+        let text = error.and_then(|error| error.get("message")).and_then(Value::as_str).unwrap_or_default();
+        let failed = message.pointer("/result/isError").and_then(Value::as_bool) == Some(true);
+        let ended = match code {
+            Some(code) => Ended::Rpc { code, message: text.into() },
+            None if failed => Ended::ToolError { message: None },
+            None => Ended::Well,
+        };
+        // What is not known here is refused: no caller gives names to spans.
+        let about = if code.is_none() { self.about(envelope) } else { None };
+        if let (Some(span), Some(about)) = (&mut self.span, about) {
+            span.rename(about.span_name(self.method));
+            span.set(about.attributes());
+            if self.telemetry.content()
+                && let Some(arguments) = envelope.params.get("arguments")
+            {
+                span.set_text(names::TOOL_ARGUMENTS, &arguments.to_string());
+            }
+        }
+        let tool = match about {
+            Some(About::Tool(name)) => Some(name),
+            _ => None,
+        };
+        self.end(tool, &ended);
+    }
+
+    /// Ends it without an answer of its own.
+    pub(super) fn ended(&mut self, ended: &Ended<'_>) {
+        self.end(None, ended);
+    }
+
+    fn end(&mut self, tool: Option<&str>, ended: &Ended<'_>) {
+        let Some(span) = self.span.take() else { return };
+        let operation = Operation {
+            method: self.method,
+            tool,
+            upstream: None,
+            transport: self.way.network(),
+            ended,
+            took: self.began.elapsed(),
+        };
+        self.telemetry.instruments().operation(Side::Server, &operation);
+        span.end(ended);
+    }
+
+    fn about<'a>(&self, envelope: &'a Envelope) -> Option<About<'a>> {
+        let said = |key: &str| envelope.params.get(key).and_then(Value::as_str);
+        match self.method {
+            "tools/call" => said("name").map(About::Tool),
+            "prompts/get" => said("name").map(About::Prompt),
+            "resources/read" => said("uri").map(About::Resource),
+            _ => None,
+        }
+    }
 }

@@ -1,10 +1,12 @@
+use aldgate_telemetry::Telemetry;
+use aldgate_telemetry::attributes::Way;
 use axum::body::Body;
 use serde_json::{Value, json};
 use tower::ServiceExt as _;
 
 use crate::contracts;
 use crate::desk::{Answer, Call, Desk, DeskFault, Features};
-use crate::front::{Allowed, Front};
+use crate::front::{Allowed, Front, Observed};
 use crate::hub::Hub;
 use crate::options::Access;
 
@@ -55,7 +57,8 @@ impl Desk for Bad {
 
 fn bad() -> Front {
     let desk = Bad { contract: contracts::server(".parts").unwrap(), hub: Hub::new() };
-    Front::new(std::sync::Arc::new(desk), Access::Open, Allowed::default()).unwrap()
+    let observed = Observed { telemetry: Telemetry::off(), way: Way::Http };
+    Front::new(std::sync::Arc::new(desk), Access::Open, Allowed::default(), observed).unwrap()
 }
 
 fn request(method: &str, mut params: Value) -> http::Request<Body> {

@@ -69,6 +69,9 @@ pub(crate) enum AssembleFault {
         #[source]
         source: std::io::Error,
     },
+    #[error("traces and metrics cannot be set up")]
+    #[diagnostic(code("AG-CONFIG-TELEMETRY"))]
+    Telemetry(#[from] aldgate_telemetry::StartFault),
     #[error("the gateway's parts do not fit together")]
     #[diagnostic(code("AG-CONFIG-PARTS"))]
     Parts(#[from] StartFault),

@@ -85,13 +85,15 @@ async fn a_trace_goes_on_with_a_span_of_this_hop() {
     assert!(*span != "00f067aa0ba902b7" && span.len() == 16, "{span}");
     assert_eq!(seen.meta("tracestate"), Some(&json!("vendor=1")));
     let rows = world.rows().await;
-    assert!(rows.iter().all(|row| row["trace"] == sent), "{rows:?}");
+    let own = rows[0]["trace"].as_str().unwrap();
+    assert!(own.starts_with(&format!("00-{TRACE}-")) && own.ends_with("-01") && own != sent, "{own}");
+    assert!(own != continued, "the hop to the upstream is a span of its own");
+    assert!(rows.iter().all(|row| row["trace"] == own), "{rows:?}");
 
     let broken = Call::tool("look", r#"{"text":"t"}"#).meta("traceparent", json!("00-zz-zz-01"));
     assert_eq!(world.send(&broken).await.status, 200);
-    assert_eq!(
-        world.up.calls("look").remove(1).meta("traceparent"),
-        None,
-        "one that cannot be read is left out"
-    );
+    let anew = world.up.calls("look").remove(1);
+    let anew = anew.meta("traceparent").unwrap().as_str().unwrap();
+    assert!(anew.starts_with("00-") && !anew.contains("zz") && !anew.contains(TRACE), "{anew}");
+    assert_eq!(world.up.calls("look").remove(1).meta("tracestate"), None);
 }
