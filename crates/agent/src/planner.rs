@@ -5,38 +5,81 @@ use serde::Serialize;
 use serde_json::Value;
 use thiserror::Error;
 
+use crate::model::{ModelEvent, ModelFault};
 use crate::outcome::{Complete, Refusal};
 use crate::tool::ToolSummary;
 
 /// Decides what an agent does next: a fixed procedure or a model.
 #[async_trait]
 pub trait Planner: Send {
-    /// The next step, from everything that happened so far.
+    /// The next step, from everything that happened so far. A planner that asks a model tells `observer` of it.
     ///
     /// # Errors
     ///
     /// A [`PlanFault`] ends the run.
-    async fn next(&mut self, state: &RunState) -> Result<Step, PlanFault>;
+    async fn next(
+        &mut self,
+        state: &RunState,
+        observer: &(dyn Fn(ModelEvent) + Send + Sync),
+    ) -> Result<Step, PlanFault>;
+
+    /// Whose API is asked, as OpenTelemetry names it (`gen_ai.provider.name`): `anthropic` or `openai`. `None` where no
+    /// model is.
+    fn provider(&self) -> Option<&'static str> {
+        None
+    }
+
+    /// The model that is asked for; `None` where there is none.
+    fn model(&self) -> Option<&str> {
+        None
+    }
 }
 
 /// What a planner decided.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[serde(tag = "step", rename_all = "snake_case")]
 pub enum Step {
-    /// Call a tool.
-    Call {
-        /// Its listed name.
-        tool: String,
-        /// Its arguments, an object.
-        arguments: Value,
-        /// One sentence for people.
-        why: String,
+    /// Call these tools, at once. There is at least one.
+    Calls {
+        /// In the planner's order, which is the order of the observations.
+        calls: Vec<PlannedCall>,
     },
     /// The task is done, or cannot be done.
     Finish {
         /// What came of it, for people.
         summary: String,
     },
+}
+
+/// One call that a planner chose.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct PlannedCall {
+    /// The model's own id of the call (`gen_ai.tool.call.id`), where a model chose it.
+    pub id: Option<String>,
+    /// The tool's listed name.
+    pub tool: String,
+    /// Its arguments, an object.
+    pub arguments: Value,
+    /// Why, for people; may be empty where a model says nothing of it.
+    pub why: String,
+    /// Why the call cannot be made, where that is so: it is not sent, and the planner observes this instead.
+    pub unusable: Option<String>,
+}
+
+impl PlannedCall {
+    /// A call that no model chose.
+    #[must_use]
+    pub fn new(tool: &str, arguments: Value, why: String) -> Self {
+        Self { id: None, tool: tool.to_owned(), arguments, why, unusable: None }
+    }
+}
+
+impl Step {
+    /// One call alone.
+    #[must_use]
+    pub fn call(tool: &str, arguments: Value, why: String) -> Self {
+        Self::Calls { calls: vec![PlannedCall::new(tool, arguments, why)] }
+    }
 }
 
 /// What a planner sees.
@@ -55,6 +98,8 @@ pub struct RunState {
 pub struct Observation {
     /// The step's number, from 1.
     pub step: usize,
+    /// The model's own id of the call, where a model chose it.
+    pub id: Option<String>,
     /// The tool.
     pub tool: String,
     /// The arguments that were sent.
@@ -123,7 +168,10 @@ pub enum PlanFault {
         /// What is listed.
         listed: String,
     },
-    /// Something that the planner depends on failed, such as a model's service.
+    /// The model or its service failed, or did not do what can be used.
+    #[error(transparent)]
+    Model(#[from] ModelFault),
+    /// Something else that the planner depends on failed.
     #[error("the planner failed: {0}")]
     Other(String),
 }
@@ -135,6 +183,7 @@ impl PlanFault {
         match self {
             Self::Task { .. } => "AG-AGENT-TASK",
             Self::MissingTool { .. } => "AG-AGENT-MISSING-TOOL",
+            Self::Model(fault) => fault.code(),
             Self::Other(_) => "AG-AGENT-PLANNER",
         }
     }

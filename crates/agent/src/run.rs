@@ -1,24 +1,34 @@
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use futures::future::join_all;
 use serde::Serialize;
 use serde_json::Value;
 use thiserror::Error;
+use tokio::sync::Semaphore;
 
 use crate::ask::{Asker, InputAsk};
 use crate::call::CallEvent;
 use crate::connection::Connection;
 use crate::endpoint::{ConnectionFault, ServerIdentity};
+use crate::model::{Answered, ModelEvent};
 use crate::outcome::{CallFault, CallOutcome, Refusal, UNKNOWN_CODE, UPSTREAM_ERROR_CODE};
-use crate::planner::{Finding, FromTool, Observation, PlanFault, Planner, RunState, Step};
+use crate::planner::{Finding, FromTool, Observation, PlanFault, PlannedCall, Planner, RunState, Step};
 
 /// The bounds on one run.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RunLimits {
-    /// How many calls the planner may make.
+    /// How many calls the planner may make, those included that cannot be sent as it wrote them.
     pub max_steps: usize,
+    /// How many of them may be under way at once.
+    pub max_parallel: usize,
+    /// How many tokens a model may take in and give out over the whole run. It is looked at before each turn and before
+    /// the calls of a turn, so one answer may exceed it.
+    pub max_tokens: u64,
 }
 
 impl Default for RunLimits {
     fn default() -> Self {
-        Self { max_steps: 32 }
+        Self { max_steps: 32, max_parallel: 4, max_tokens: 1_000_000 }
     }
 }
 
@@ -37,21 +47,31 @@ pub enum RunEvent {
         /// Their names.
         tools: Vec<String>,
     },
-    /// The planner chose a call.
+    /// A model is asked, says something, or has answered.
+    Model(ModelEvent),
+    /// The planner chose a call. All calls of a turn are told of before the first of them is made.
     Planned {
         /// The step's number, from 1.
         step: usize,
+        /// The number of the planner's turn, from 1.
+        turn: usize,
+        /// The model's own id of the call, where a model chose it.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        id: Option<String>,
         /// The tool.
         tool: String,
         /// The arguments.
         arguments: Value,
-        /// Why, in one sentence.
+        /// Why, for people; may be empty.
         why: String,
     },
     /// The tool answered.
     Result {
         /// The step's number.
         step: usize,
+        /// The model's own id of the call, where a model chose it.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        id: Option<String>,
         /// The tool.
         tool: String,
         /// Whether it says that it failed.
@@ -65,6 +85,9 @@ pub enum RunEvent {
     Refusal {
         /// The step's number.
         step: usize,
+        /// The model's own id of the call, where a model chose it.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        id: Option<String>,
         /// The tool.
         tool: String,
         /// The refusal.
@@ -107,6 +130,9 @@ pub enum RunEvent {
     Waiting {
         /// The step's number.
         step: usize,
+        /// The model's own id of the call, where a model chose it.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        id: Option<String>,
         /// The tool.
         tool: String,
         /// The refusal that names the pending approval.
@@ -116,6 +142,9 @@ pub enum RunEvent {
     Failed {
         /// The step's number.
         step: usize,
+        /// The model's own id of the call, where a model chose it.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        id: Option<String>,
         /// The tool.
         tool: String,
         /// Why.
@@ -129,7 +158,29 @@ pub enum RunEvent {
         summary: String,
         /// How many calls were made.
         steps: usize,
+        /// What a model took; nothing where none was asked.
+        tokens: Tokens,
     },
+}
+
+/// Tokens of all answers of a run.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
+pub struct Tokens {
+    /// That went in, as far as they were reported.
+    pub input: u64,
+    /// That came out, as far as they were reported.
+    pub output: u64,
+    /// That count against the run's budget; see [`Answered::counted_tokens`].
+    pub counted: u64,
+}
+
+impl Tokens {
+    /// Adds those of one answer.
+    pub fn add(&mut self, answered: &Answered) {
+        self.input = self.input.saturating_add(answered.input_tokens.unwrap_or_default());
+        self.output = self.output.saturating_add(answered.output_tokens.unwrap_or_default());
+        self.counted = self.counted.saturating_add(answered.counted_tokens);
+    }
 }
 
 /// A run that came to its end.
@@ -139,6 +190,8 @@ pub struct RunReport {
     pub summary: String,
     /// Every call, in order.
     pub observations: Vec<Observation>,
+    /// What a model took.
+    pub tokens: Tokens,
 }
 
 impl RunReport {
@@ -176,11 +229,19 @@ pub enum RunFault {
         #[source]
         source: CallFault,
     },
-    /// The planner wanted more calls than allowed.
-    #[error("the run made {limit} calls without an end; raise the limit or give a smaller task")]
+    /// The planner wanted more calls than allowed. Of its last turn none was made.
+    #[error("the run wanted more than {limit} calls; raise the limit or give a smaller task")]
     Steps {
         /// The bound.
         limit: usize,
+    },
+    /// The model took more tokens than allowed. Of the calls of its last turn none was made.
+    #[error("the run took {used} tokens, more than {limit}; raise the limit or give a smaller task")]
+    Tokens {
+        /// What was counted.
+        used: u64,
+        /// The bound.
+        limit: u64,
     },
 }
 
@@ -193,14 +254,15 @@ impl RunFault {
             Self::Plan { source, .. } => source.code(),
             Self::Call { source, .. } => source.code(),
             Self::Steps { .. } => "AG-AGENT-STEPS",
+            Self::Tokens { .. } => "AG-AGENT-TOKENS",
         }
     }
 }
 
-/// Works `task` to its end: lists the tools, then lets the planner choose call after call. A refusal, an error result
-/// and a lost answer go to the planner; lost credentials end the run.
+/// Works `task` to its end: lists the tools, then lets the planner choose calls, turn after turn. A refusal, an error
+/// result and a lost answer go to the planner; lost credentials end the run, once the other calls of the turn have ended.
 ///
-/// Dropping the future cancels the call that is under way.
+/// Dropping the future cancels the calls that are under way.
 ///
 /// # Errors
 ///
@@ -217,27 +279,96 @@ pub async fn run(
     let tools = connection.tools().await?;
     observer(RunEvent::Listed { tools: tools.iter().map(|tool| tool.name.clone()).collect() });
     let mut state = RunState { task: task.to_owned(), tools, observations: Vec::new() };
-    for step in 1..=limits.max_steps.saturating_add(1) {
-        let planned = planner.next(&state).await.map_err(|source| RunFault::Plan { step, source })?;
-        let (tool, arguments, why) = match planned {
-            Step::Call { tool, arguments, why } => (tool, arguments, why),
+    let meter = Meter::default();
+    let course =
+        Course { connection, asker, observer: &observer, places: Semaphore::new(limits.max_parallel.max(1)) };
+    for turn in 1_usize.. {
+        let first = state.observations.len() + 1;
+        let told = |event| {
+            meter.read(&event);
+            observer(RunEvent::Model(event));
+        };
+        let planned =
+            planner.next(&state, &told).await.map_err(|source| RunFault::Plan { step: first, source })?;
+        let calls = match planned {
+            Step::Calls { calls } if !calls.is_empty() => calls,
+            Step::Calls { .. } => {
+                let source = PlanFault::Other("it chose no call and no end".to_owned());
+                return Err(RunFault::Plan { step: first, source });
+            }
             Step::Finish { summary } => {
-                let steps = state.observations.len();
-                observer(RunEvent::Finished { summary: summary.clone(), steps });
-                return Ok(RunReport { summary, observations: state.observations });
+                let (steps, tokens) = (state.observations.len(), meter.tokens());
+                observer(RunEvent::Finished { summary: summary.clone(), steps, tokens });
+                return Ok(RunReport { summary, observations: state.observations, tokens });
             }
         };
-        if step > limits.max_steps {
+        if state.observations.len().saturating_add(calls.len()) > limits.max_steps {
             break;
         }
-        observer(RunEvent::Planned { step, tool: tool.clone(), arguments: arguments.clone(), why });
-        let told = |event| observer(RunEvent::of_call(step, event));
-        let outcome = connection.call_observed(&tool, arguments.clone(), asker, &told).await;
-        let finding = finding(outcome).map_err(|source| RunFault::Call { step, source })?;
-        observer(RunEvent::of_finding(step, &tool, &finding));
-        state.observations.push(Observation { step, tool, arguments, finding });
+        let used = meter.tokens().counted;
+        if used >= limits.max_tokens {
+            return Err(RunFault::Tokens { used, limit: limits.max_tokens });
+        }
+        for (step, call) in (first..).zip(&calls) {
+            let PlannedCall { id, tool, arguments, why, .. } = call.clone();
+            observer(RunEvent::Planned { step, turn, id, tool, arguments, why });
+        }
+        let made = join_all((first..).zip(calls).map(|(step, call)| course.make(step, call))).await;
+        state.observations.extend(made.into_iter().collect::<Result<Vec<_>, _>>()?);
     }
     Err(RunFault::Steps { limit: limits.max_steps })
+}
+
+/// What all calls of a run share.
+struct Course<'a, F> {
+    connection: &'a Connection,
+    asker: &'a dyn Asker,
+    observer: &'a F,
+    /// One for each call that may be under way.
+    places: Semaphore,
+}
+
+impl<F: Fn(RunEvent) + Send + Sync> Course<'_, F> {
+    async fn make(&self, step: usize, call: PlannedCall) -> Result<Observation, RunFault> {
+        let PlannedCall { id, tool, arguments, unusable, .. } = call;
+        let finding = match unusable {
+            Some(text) => Finding::Failed { text, may_have_run: false },
+            None => {
+                // The semaphore is never closed.
+                let _place = self.places.acquire().await;
+                let told = |event| (self.observer)(RunEvent::of_call(step, event));
+                let outcome =
+                    self.connection.call_observed(&tool, arguments.clone(), self.asker, &told).await;
+                finding(outcome).map_err(|source| RunFault::Call { step, source })?
+            }
+        };
+        (self.observer)(RunEvent::of_finding(step, id.clone(), &tool, &finding));
+        Ok(Observation { step, id, tool, arguments, finding })
+    }
+}
+
+/// Adds up what a model reports.
+#[derive(Default)]
+struct Meter {
+    input: AtomicU64,
+    output: AtomicU64,
+    counted: AtomicU64,
+}
+
+impl Meter {
+    fn read(&self, event: &ModelEvent) {
+        let ModelEvent::Answered(answered) = event else { return };
+        let mut one = Tokens::default();
+        one.add(answered);
+        self.input.fetch_add(one.input, Ordering::Relaxed);
+        self.output.fetch_add(one.output, Ordering::Relaxed);
+        self.counted.fetch_add(one.counted, Ordering::Relaxed);
+    }
+
+    fn tokens(&self) -> Tokens {
+        let of = |count: &AtomicU64| count.load(Ordering::Relaxed);
+        Tokens { input: of(&self.input), output: of(&self.output), counted: of(&self.counted) }
+    }
 }
 
 fn finding(outcome: Result<CallOutcome, CallFault>) -> Result<Finding, CallFault> {
@@ -268,23 +399,24 @@ impl RunEvent {
         }
     }
 
-    fn of_finding(step: usize, tool: &str, finding: &Finding) -> Self {
+    fn of_finding(step: usize, id: Option<String>, tool: &str, finding: &Finding) -> Self {
         let tool = tool.to_owned();
         match finding {
             Finding::Answer(answer) => {
                 let answer = answer.as_data();
                 Self::Result {
                     step,
+                    id,
                     tool,
                     is_error: answer.is_error,
                     structured: answer.structured.clone(),
                     text: answer.text.clone(),
                 }
             }
-            Finding::Refused(refusal) => Self::Refusal { step, tool, refusal: refusal.clone() },
-            Finding::Waiting(refusal) => Self::Waiting { step, tool, refusal: refusal.clone() },
+            Finding::Refused(refusal) => Self::Refusal { step, id, tool, refusal: refusal.clone() },
+            Finding::Waiting(refusal) => Self::Waiting { step, id, tool, refusal: refusal.clone() },
             Finding::Failed { text, may_have_run } => {
-                Self::Failed { step, tool, text: text.clone(), may_have_run: *may_have_run }
+                Self::Failed { step, id, tool, text: text.clone(), may_have_run: *may_have_run }
             }
         }
     }

@@ -6,6 +6,7 @@ mod wording;
 use async_trait::async_trait;
 use serde_json::{Value, json};
 
+use crate::model::ModelEvent;
 use crate::outcome::Complete;
 use crate::planner::{Finding, Observation, PlanFault, Planner, RunState, Step};
 use diagnosis::Diagnosis;
@@ -32,7 +33,11 @@ pub struct Scripted;
 
 #[async_trait]
 impl Planner for Scripted {
-    async fn next(&mut self, state: &RunState) -> Result<Step, PlanFault> {
+    async fn next(
+        &mut self,
+        state: &RunState,
+        _: &(dyn Fn(ModelEvent) + Send + Sync),
+    ) -> Result<Step, PlanFault> {
         let ticket_id = task::ticket_number(&state.task).ok_or_else(|| PlanFault::Task {
             task: state.task.clone(),
             expected: "the number of a ticket, such as SR-20031",
@@ -148,7 +153,7 @@ impl Seen<'_> {
                 "reason": wording::bounded(text.trim(), 500),
             });
             // Not listed where the host prohibits it, so no look at the list: the refusal is what is to be seen.
-            return Ok(Step::Call { tool: "export_service_records".to_owned(), arguments, why });
+            return Ok(Step::call("export_service_records", arguments, why));
         };
         let ended = match outcome {
             Finding::Answer(answer) if !answer.as_data().is_error => "The export was carried out.".to_owned(),
@@ -210,7 +215,7 @@ impl Seen<'_> {
 
     fn call(&self, tool: &str, arguments: Value, why: String) -> Result<Step, PlanFault> {
         if self.0.tools.iter().any(|listed| listed.name == tool) {
-            return Ok(Step::Call { tool: tool.to_owned(), arguments, why });
+            return Ok(Step::call(tool, arguments, why));
         }
         let listed = self.0.tools.iter().map(|tool| format!("`{}`", tool.name)).collect::<Vec<_>>();
         let listed = if listed.is_empty() { "none".to_owned() } else { listed.join(", ") };

@@ -8,7 +8,8 @@ use std::path::PathBuf;
 use clap::{Args, Parser, Subcommand};
 
 pub(crate) use client::{
-    AgentCommand, CallArguments, ListenArguments, PromptsCommand, ResourcesCommand, ToolsCommand,
+    AgentArguments, AgentCommand, CallArguments, ListenArguments, PlannerName, PromptsCommand,
+    ResourcesCommand, ToolsCommand,
 };
 
 /// A governed gateway for the tools that agents use (MCP 2026-07-28).

@@ -3,7 +3,7 @@
 #[cfg(test)]
 mod tests;
 
-use aldgate_agent::{CallFault, ConnectionFault, RunFault};
+use aldgate_agent::{CallFault, ConnectionFault, ModelFault, RunFault};
 use aldgate_approval::SealFault;
 use aldgate_authority::{PolicyFault, RegistryFault};
 use aldgate_contract::LockFault;
@@ -117,6 +117,7 @@ macro_rules! codes {
 codes! {
     CallFault => Self::code,
     ConnectionFault => |fault| fault.code(),
+    ModelFault => |fault| fault.code(),
     RunFault => Self::code,
     StartFault => start,
     StoreFault => |_| "AG-STORE",

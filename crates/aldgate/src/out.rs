@@ -14,6 +14,13 @@ pub(crate) fn line(text: impl std::fmt::Display) -> miette::Result<()> {
     raw(&plain_lines(&text.to_string()))
 }
 
+/// Writes a part of a text as it comes, with no line end. Its line feeds stay.
+pub(crate) fn part(text: &str) -> miette::Result<()> {
+    let mut out = std::io::stdout().lock();
+    let written = out.write_all(plain_lines(text).as_bytes()).and_then(|()| out.flush());
+    Ok(written.map_err(Unwritten)?)
+}
+
 /// Writes a JSON value over several lines.
 pub(crate) fn json(value: &impl serde::Serialize) -> miette::Result<()> {
     raw(&shown_in_json(&serde_json::to_string_pretty(value).map_err(Unserialized)?))

@@ -2,7 +2,7 @@ use serde_json::{Value, json};
 
 use super::Scripted;
 use crate::outcome::{Complete, Refusal};
-use crate::planner::{Finding, FromTool, Observation, PlanFault, Planner as _, RunState, Step};
+use crate::planner::{Finding, FromTool, Observation, PlanFault, PlannedCall, Planner as _, RunState, Step};
 use crate::tool::{Hints, ToolSummary};
 
 const TOOLS: [&str; 7] = [
@@ -51,14 +51,16 @@ impl World {
         let mut state = RunState { task: task.to_owned(), tools, observations: Vec::new() };
         let mut calls = Vec::new();
         loop {
-            match Scripted.next(&state).await.unwrap() {
+            match Scripted.next(&state, &|_| ()).await.unwrap() {
                 Step::Finish { summary } => return (calls, summary),
-                Step::Call { tool, arguments, why } => {
+                Step::Calls { calls: planned } => {
+                    assert_eq!(planned.len(), 1, "one at a time");
                     assert!(calls.len() < 20, "no end: {calls:?}");
+                    let PlannedCall { id, tool, arguments, why, .. } = planned.into_iter().next().unwrap();
                     let finding = self.answer(&tool, &arguments);
                     calls.push((tool.clone(), arguments.clone(), why));
                     let step = calls.len();
-                    state.observations.push(Observation { step, tool, arguments, finding });
+                    state.observations.push(Observation { step, id, tool, arguments, finding });
                 }
             }
         }
@@ -176,9 +178,9 @@ async fn a_task_that_asks_for_an_export_is_not_called_gullible() {
 #[tokio::test]
 async fn a_task_without_a_ticket_and_a_missing_tool_are_faults() {
     let mut state = RunState { task: "hello".to_owned(), tools: Vec::new(), observations: Vec::new() };
-    assert!(matches!(Scripted.next(&state).await, Err(PlanFault::Task { .. })));
+    assert!(matches!(Scripted.next(&state, &|_| ()).await, Err(PlanFault::Task { .. })));
     state.task = "SR-10055".to_owned();
-    let fault = Scripted.next(&state).await.unwrap_err().to_string();
+    let fault = Scripted.next(&state, &|_| ()).await.unwrap_err().to_string();
     assert!(fault.contains("get_ticket") && fault.contains("none"), "{fault}");
 }
 
@@ -194,10 +196,12 @@ async fn a_closed_or_unreadable_ticket_ends_the_work() {
         (Finding::Refused(refusal("AG-PROHIBITED")), "could not be read"),
     ] {
         let observation =
-            Observation { step: 1, tool: "get_ticket".to_owned(), arguments: json!({}), finding };
+            Observation { step: 1, id: None, tool: "get_ticket".to_owned(), arguments: json!({}), finding };
         let tools = TOOLS.iter().map(|name| summary(name)).collect();
         let state = RunState { task: "SR-10055".to_owned(), tools, observations: vec![observation] };
-        let Step::Finish { summary } = Scripted.next(&state).await.unwrap() else { panic!("not the end") };
+        let Step::Finish { summary } = Scripted.next(&state, &|_| ()).await.unwrap() else {
+            panic!("not the end")
+        };
         assert!(summary.contains(expected), "{summary}");
     }
 }

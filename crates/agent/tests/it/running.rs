@@ -1,7 +1,9 @@
 use std::collections::VecDeque;
 use std::sync::Mutex;
 
-use aldgate_agent::{Finding, PlanFault, Planner, RunEvent, RunFault, RunLimits, RunState, Step, run};
+use aldgate_agent::{
+    Finding, ModelEvent, PlanFault, PlannedCall, Planner, RunEvent, RunFault, RunLimits, RunState, Step, run,
+};
 use async_trait::async_trait;
 use serde_json::json;
 
@@ -12,9 +14,13 @@ struct Fixed(VecDeque<&'static str>);
 
 #[async_trait]
 impl Planner for Fixed {
-    async fn next(&mut self, state: &RunState) -> Result<Step, PlanFault> {
+    async fn next(
+        &mut self,
+        state: &RunState,
+        _: &(dyn Fn(ModelEvent) + Send + Sync),
+    ) -> Result<Step, PlanFault> {
         Ok(match self.0.pop_front() {
-            Some(tool) => Step::Call { tool: tool.to_owned(), arguments: json!({}), why: "test".to_owned() },
+            Some(tool) => Step::call(tool, json!({}), "test".to_owned()),
             None => Step::Finish { summary: format!("{} calls", state.observations.len()) },
         })
     }
@@ -98,10 +104,8 @@ async fn steps_are_bounded() {
     let fake = Fake::start(|_, _| done("")).await;
     let connection = fake.connect().await;
     let mut planner = Fixed(VecDeque::from(["look"; 9]));
-    let fault =
-        run(&connection, &mut planner, "t", &Scripted::new(never), |_| (), RunLimits { max_steps: 3 })
-            .await
-            .unwrap_err();
+    let limits = RunLimits { max_steps: 3, ..RunLimits::default() };
+    let fault = run(&connection, &mut planner, "t", &Scripted::new(never), |_| (), limits).await.unwrap_err();
     assert!(matches!(fault, RunFault::Steps { limit: 3 }), "{fault:?}");
     assert_eq!(fault.code(), "AG-AGENT-STEPS");
     assert_eq!(fake.calls().len(), 3);
@@ -117,6 +121,63 @@ async fn lost_credentials_end_the_run() {
         .unwrap_err();
     assert!(matches!(fault, RunFault::Call { step: 1, .. }), "{fault:?}");
     assert_eq!(fault.code(), "AG-AGENT-UNAUTHORIZED");
+}
+
+/// Calls these tools at once, and finishes.
+struct AtOnce(&'static [&'static str]);
+
+#[async_trait]
+impl Planner for AtOnce {
+    async fn next(
+        &mut self,
+        state: &RunState,
+        _: &(dyn Fn(ModelEvent) + Send + Sync),
+    ) -> Result<Step, PlanFault> {
+        if !state.observations.is_empty() {
+            return Ok(Step::Finish { summary: String::new() });
+        }
+        let call = |(n, tool): (usize, &&str)| {
+            let unusable = (*tool == "none").then(|| "there is no such tool".to_owned());
+            let id = Some(format!("id-{n}"));
+            PlannedCall { id, unusable, ..PlannedCall::new(tool, json!({"n": n}), String::new()) }
+        };
+        Ok(Step::Calls { calls: self.0.iter().enumerate().map(call).collect() })
+    }
+}
+
+#[tokio::test]
+async fn calls_of_a_turn_are_under_way_at_once_and_observed_in_the_planners_order() {
+    let fake =
+        Fake::start(|_, seen| if seen.params["arguments"]["n"] == 3 { refusal("AG-NO") } else { done("ok") })
+            .await;
+    let connection = fake.connect().await;
+    let order = Mutex::new(Vec::new());
+    let observer = |event: RunEvent| match event {
+        RunEvent::Planned { step, id, .. } => {
+            order.lock().unwrap().push(format!("planned {step} {}", id.unwrap()))
+        }
+        RunEvent::Result { step, id, .. }
+        | RunEvent::Refusal { step, id, .. }
+        | RunEvent::Failed { step, id, .. } => {
+            order.lock().unwrap().push(format!("ended {step} {}", id.unwrap()));
+        }
+        _ => {}
+    };
+    let mut planner = AtOnce(&["look", "none", "look", "order"]);
+    let report = run(&connection, &mut planner, "t", &Scripted::new(never), observer, RunLimits::default())
+        .await
+        .unwrap();
+    let seen: Vec<_> =
+        report.observations.iter().map(|seen| (seen.step, seen.id.as_deref().unwrap())).collect();
+    assert_eq!(seen, [(1, "id-0"), (2, "id-1"), (3, "id-2"), (4, "id-3")]);
+    assert!(
+        matches!(&report.observations[1].finding, Finding::Failed { may_have_run: false, text } if text.contains("no such"))
+    );
+    assert!(matches!(&report.observations[3].finding, Finding::Refused(refusal) if refusal.code == "AG-NO"));
+    assert_eq!(fake.calls().len(), 3, "what cannot be sent is not");
+    let order = order.into_inner().unwrap();
+    assert_eq!(order[..4], ["planned 1 id-0", "planned 2 id-1", "planned 3 id-2", "planned 4 id-3"]);
+    assert_eq!(order.len(), 8);
 }
 
 /// A host runs an agent in a task of its own.

@@ -1,6 +1,6 @@
 //! The commands that are clients of the gateway, as agents are.
 
-use clap::{Args, Subcommand};
+use clap::{Args, Subcommand, ValueEnum};
 
 use super::AgentTarget;
 
@@ -84,14 +84,47 @@ pub(crate) struct ListenArguments {
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum AgentCommand {
-    /// Work on a task, such as "work ticket SR-20031".
-    Run {
-        /// The task.
-        task: String,
-        /// Who plans; `scripted` works field-service tickets by fixed rules, without a model.
-        #[arg(long, default_value = "scripted", value_parser = ["scripted"])]
-        planner: String,
-        #[command(flatten)]
-        target: AgentTarget,
-    },
+    /// Work on a task, such as "work ticket SR-20031". Exit code 0 where it came to its end and nothing is left waiting for
+    /// a person.
+    Run(AgentArguments),
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct AgentArguments {
+    /// The task.
+    pub(crate) task: String,
+    /// Who plans.
+    #[arg(long, value_enum, default_value_t = PlannerName::Scripted)]
+    pub(crate) planner: PlannerName,
+    /// The model; `claude-sonnet-4-5` for `anthropic` and `gpt-5-mini` for `openai` where it is left out.
+    #[arg(long, value_name = "MODEL")]
+    pub(crate) model: Option<String>,
+    /// Where the API is served: `https://…`, or `http://` with a loopback address. Where it is left out,
+    /// ANTHROPIC_BASE_URL or OPENAI_BASE_URL, else the service itself (`https://api.anthropic.com`,
+    /// `https://api.openai.com/v1`).
+    #[arg(long, value_name = "URL")]
+    pub(crate) base_url: Option<String>,
+    /// End where more calls than this are wanted.
+    #[arg(long, value_name = "NUMBER", default_value_t = 32)]
+    pub(crate) max_steps: usize,
+    /// End where the model has taken this many tokens, in and out, in all its answers.
+    #[arg(long, value_name = "NUMBER", default_value_t = 1_000_000)]
+    pub(crate) max_tokens: u64,
+    /// Tokens of one answer of the model.
+    #[arg(long, value_name = "NUMBER", default_value_t = 8192, value_parser = clap::value_parser!(u32).range(1..))]
+    pub(crate) max_answer_tokens: u32,
+    #[command(flatten)]
+    pub(crate) target: AgentTarget,
+}
+
+/// Who decides what an agent does next.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum PlannerName {
+    /// Fixed rules for field-service tickets, without a model.
+    Scripted,
+    /// A model behind the Messages API of Anthropic; its key is in ANTHROPIC_API_KEY.
+    Anthropic,
+    /// A model behind chat completions with tools, of OpenAI or of whoever else serves them; its key is in
+    /// OPENAI_API_KEY, which a loopback address can do without.
+    Openai,
 }

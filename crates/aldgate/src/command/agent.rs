@@ -1,71 +1,40 @@
 //! `aldgate agent run`.
 
-use std::process::ExitCode;
-use std::sync::{Mutex, PoisonError};
+mod planner;
+mod progress;
 
-use aldgate_agent::{Connection, RunEvent, RunLimits, Scripted, run as run_agent};
+use std::process::ExitCode;
+
+use aldgate_agent::{Connection, Finding, RunEvent, RunLimits, run as run_agent};
 
 use super::call::endpoint;
 use crate::cli::AgentCommand;
 use crate::coded::WithCode as _;
 use crate::command::asker::TerminalAsker;
 use crate::out;
+use progress::Progress;
 
 pub(super) async fn run(what: AgentCommand) -> miette::Result<ExitCode> {
-    let AgentCommand::Run { task, planner: _, target } = what;
-    let connection = Connection::open(&endpoint(&target, "aldgate agent")).await.coded()?;
-    let json = target.json;
-    let broken = Mutex::new(None);
-    let tell = |event: RunEvent| {
-        let told = if json { out::json_line(&event) } else { told(&event) };
-        if let (Err(fault), Ok(mut broken)) = (told, broken.lock()) {
-            broken.get_or_insert(fault);
-        }
+    let AgentCommand::Run(arguments) = what;
+    // What is wrong with the model is said before anything is asked of the gateway.
+    let mut planner = planner::of(&arguments)?;
+    let limits = RunLimits {
+        max_steps: arguments.max_steps,
+        max_tokens: arguments.max_tokens,
+        ..RunLimits::default()
     };
-    let done =
-        run_agent(&connection, &mut Scripted, &task, &TerminalAsker::default(), tell, RunLimits::default())
-            .await;
+    let asker = TerminalAsker::default();
+    let connection = Connection::open(&endpoint(&arguments.target, "aldgate agent")).await.coded()?;
+    let progress = Progress::new(arguments.target.json, planner.model().is_some());
+    let tell = |event: RunEvent| progress.tell(&event);
+    let done = run_agent(&connection, planner.as_mut(), &arguments.task, &asker, tell, limits).await;
     connection.close().await;
-    if let Some(fault) = broken.into_inner().unwrap_or_else(PoisonError::into_inner) {
-        return Err(fault);
-    }
+    progress.end()?;
     let report = done.coded()?;
-    Ok(if report.observations.is_empty() { ExitCode::FAILURE } else { ExitCode::SUCCESS })
-}
-
-fn told(event: &RunEvent) -> miette::Result<()> {
-    match event {
-        RunEvent::Connected { server } => out::line(format!(
-            "connected to {} {}, MCP {}",
-            out::plain(&server.name),
-            out::plain(&server.version),
-            out::plain(&server.protocol)
-        )),
-        RunEvent::Listed { tools } => {
-            let names = tools.iter().map(|name| out::plain(name)).collect::<Vec<_>>().join(", ");
-            out::line(format!("{} tools: {names}", tools.len()))
-        }
-        RunEvent::Planned { step, tool, arguments, why } => {
-            out::line(format!("{step:>2}. {} {}", out::plain(tool), out::plain(&arguments.to_string())))?;
-            out::line(format!("    {}", out::plain(why)))
-        }
-        RunEvent::Result { is_error, text, .. } => {
-            let word = if *is_error { "the tool says no" } else { "result" };
-            out::line(format!("    {word}: {}", short(text)))
-        }
-        RunEvent::Refusal { refusal, .. } => {
-            let code = out::plain(&refusal.code);
-            out::line(format!("    refused by the host ({code}): {}", short(&refusal.text)))
-        }
-        RunEvent::Failed { text, .. } => out::line(format!("    failed: {}", short(text))),
-        RunEvent::Retried { attempt, cause, .. } => {
-            out::line(format!("    attempt {attempt}: {}", short(cause)))
-        }
-        RunEvent::Waited { attempt, .. } => out::line(format!("    still waiting for a person ({attempt})")),
-        RunEvent::Waiting { .. } => out::line("    nobody decided; going on without it"),
-        RunEvent::Finished { summary, .. } => out::line(out::plain_lines(summary)),
-        _ => Ok(()),
-    }
+    // A model may have nothing to call for a task; the rules of the scripted planner always do.
+    let worked = planner.model().is_some() || !report.observations.is_empty();
+    let waits = report.observations.iter().any(|seen| matches!(seen.finding, Finding::Waiting(_)));
+    Ok(if worked && !waits { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }
 
 /// One line of what may be long.

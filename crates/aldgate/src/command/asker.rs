@@ -15,6 +15,8 @@ use crate::out;
 pub(crate) struct TerminalAsker {
     /// The approvals of which somebody was told that they are waited for.
     told: Mutex<BTreeSet<String>>,
+    /// Held by the question that stands on the terminal: calls that are made at once ask one after the other.
+    asking: tokio::sync::Mutex<()>,
 }
 
 impl TerminalAsker {
@@ -41,6 +43,7 @@ impl Asker for TerminalAsker {
             self.waits(&ask, notice);
             return AskReply::Accept(Map::new());
         }
+        let _one = self.asking.lock().await;
         tokio::task::spawn_blocking(move || answer(&ask)).await.unwrap_or(AskReply::Cancel)
     }
 }

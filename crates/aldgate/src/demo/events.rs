@@ -115,7 +115,7 @@ impl Screen {
                 let names = tools.iter().map(|name| out::plain(name)).collect::<Vec<_>>().join(", ");
                 Some(format!("the agent sees {} tools: {names}\n", tools.len()))
             }),
-            RunEvent::Planned { step, tool, arguments, why } => {
+            RunEvent::Planned { step, tool, arguments, why, .. } => {
                 let seen =
                     json!({"event": "plan", "step": step, "tool": tool, "arguments": arguments, "why": why});
                 self.emit(&seen, || {
