@@ -11,6 +11,7 @@ use crate::connection::Connection;
 use crate::exchange::{self, Lost};
 use crate::outcome::{CallFault, CallOutcome, Refusal, TransportTrouble};
 use crate::refused::Refused;
+use crate::trace::Within;
 
 /// What happens in the course of one call.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -51,10 +52,12 @@ pub(crate) async fn drive(
     arguments: Value,
     asker: &dyn Asker,
     observer: &(dyn Fn(CallEvent) + Send + Sync),
+    within: Option<&Within>,
 ) -> Result<CallOutcome, CallFault> {
     let limits = connection.limits();
     let original = original(tool, arguments)?;
-    let mut course = Course { connection, tool, asker, observer, params: original.clone(), dismissed: false };
+    let params = original.clone();
+    let mut course = Course { connection, tool, asker, observer, within, params, dismissed: false };
     let mut same = Sameness::default();
     for round in 1..=limits.max_rounds {
         let sent = Instant::now();
@@ -96,6 +99,7 @@ struct Course<'a> {
     tool: &'a str,
     asker: &'a dyn Asker,
     observer: &'a (dyn Fn(CallEvent) + Send + Sync),
+    within: Option<&'a Within>,
     params: CallToolRequestParams,
     /// The user declined or cancelled a question of this call.
     dismissed: bool,
@@ -109,7 +113,9 @@ impl Course<'_> {
         let attempts = if read_only { limits.attempts.max(1) } else { 1 };
         let mut attempt = 1;
         loop {
-            let cause = match exchange::send(self.connection.peer(), self.request(), limits.timeout).await {
+            let hop = self.connection.hop(self.within);
+            let sent = exchange::send(self.connection.peer(), self.request(), limits.timeout, hop);
+            let cause = match sent.await {
                 Ok(result) => return self.read(result, read_only),
                 Err(Lost::NotSent(cause) | Lost::Broken(cause)) if attempt < attempts => cause,
                 Err(Lost::Refused(refused)) if attempt < attempts && refused.status == Some(429) => {

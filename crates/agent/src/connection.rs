@@ -1,6 +1,7 @@
 use std::collections::HashSet;
 use std::sync::{PoisonError, RwLock};
 
+use aldgate_telemetry::Telemetry;
 use rmcp::model::{
     ClientConfig, ClientRequest, Implementation, ListToolsRequest, PaginatedRequestParams, ProtocolVersion,
     ServerResult, Tool,
@@ -22,6 +23,7 @@ use crate::outcome::{CallFault, CallOutcome};
 use crate::pace::CallLimits;
 use crate::refused::Refused;
 use crate::tool::ToolSummary;
+use crate::trace::{Hop, Within};
 
 /// A connection to one MCP endpoint with revision 2026-07-28. Every request is complete in itself; dropping the
 /// connection ends nothing on the server.
@@ -31,6 +33,9 @@ pub struct Connection {
     identity: ServerIdentity,
     profile: ClientProfile,
     limits: CallLimits,
+    telemetry: Telemetry,
+    /// Host and port.
+    address: (String, u16),
     /// Tools that the host marked read-only in the last complete listing.
     read_only: RwLock<HashSet<String>>,
 }
@@ -86,8 +91,16 @@ impl Connection {
             identity,
             profile,
             limits,
+            telemetry: Telemetry::off(),
+            address: endpoint.address(),
             read_only: RwLock::default(),
         })
+    }
+
+    /// Has the requests that are made from now on seen by `telemetry`.
+    #[must_use]
+    pub fn observed_by(self, telemetry: Telemetry) -> Self {
+        Self { telemetry, ..self }
     }
 
     /// How the server names itself.
@@ -102,11 +115,19 @@ impl Connection {
     ///
     /// A fault of [`ConnectionFault`], also when the list exceeds the bounds on pages and tools.
     pub async fn tools(&self) -> Result<Vec<ToolSummary>, ConnectionFault> {
+        self.tools_within(None).await
+    }
+
+    /// The same, as a part of a trace.
+    pub(crate) async fn tools_within(
+        &self,
+        within: Option<&Within>,
+    ) -> Result<Vec<ToolSummary>, ConnectionFault> {
         let mut tools = Vec::new();
         let mut seen = HashSet::new();
         let mut cursor = None;
         loop {
-            let page = self.page(cursor).await?;
+            let page = self.page(cursor, within).await?;
             tools.extend(page.0);
             cursor = page.1;
             let Some(next) = &cursor else { break };
@@ -133,10 +154,11 @@ impl Connection {
         arguments: Value,
         asker: &dyn Asker,
     ) -> Result<CallOutcome, CallFault> {
-        self.call_observed(tool, arguments, asker, &|_| ()).await
+        self.call_observed(tool, arguments, asker, &|_| (), None).await
     }
 
-    /// Like [`Connection::call`], and tells `observer` of every question, repetition and wait.
+    /// Like [`Connection::call`], and tells `observer` of every question, repetition and wait. The requests are made `within` a
+    /// part of a trace, where there is one.
     ///
     /// # Errors
     ///
@@ -147,8 +169,9 @@ impl Connection {
         arguments: Value,
         asker: &dyn Asker,
         observer: &(dyn Fn(CallEvent) + Send + Sync),
+        within: Option<&Within>,
     ) -> Result<CallOutcome, CallFault> {
-        call::drive(self, tool, arguments, asker, observer).await
+        call::drive(self, tool, arguments, asker, observer, within).await
     }
 
     /// Closes the connection and waits for its task to end.
@@ -156,6 +179,15 @@ impl Connection {
         if let Err(fault) = self.service.close().await {
             tracing::debug!(%fault, "the connection's task did not end cleanly");
         }
+    }
+
+    pub(crate) fn telemetry(&self) -> &Telemetry {
+        &self.telemetry
+    }
+
+    /// What the requests of this connection have in common.
+    pub(crate) fn hop<'a>(&'a self, within: Option<&'a Within>) -> Hop<'a> {
+        Hop { telemetry: &self.telemetry, address: &self.address, within }
     }
 
     pub(crate) fn peer(&self) -> &Peer<RoleClient> {
@@ -181,6 +213,7 @@ impl Connection {
     async fn page(
         &self,
         cursor: Option<String>,
+        within: Option<&Within>,
     ) -> Result<(Vec<ToolSummary>, Option<String>), ConnectionFault> {
         let params = PaginatedRequestParams::default().with_cursor(cursor);
         let request = ClientRequest::ListToolsRequest(ListToolsRequest {
@@ -188,7 +221,7 @@ impl Connection {
             params: Some(params),
             extensions: Default::default(),
         });
-        match self.list_answer("tools", request).await? {
+        match self.list_answer("tools", request, within).await? {
             ServerResult::ListToolsResult(list) => {
                 Ok((list.tools.iter().map(ToolSummary::from_wire).collect(), list.next_cursor))
             }
@@ -202,19 +235,22 @@ impl Connection {
         &self,
         of: &'static str,
         request: ClientRequest,
+        within: Option<&Within>,
     ) -> Result<ServerResult, ConnectionFault> {
         let fail = |what: String| ConnectionFault::List { url: self.url(), of, what };
-        exchange::send(self.peer(), request, self.limits.timeout).await.map_err(|lost| match lost {
-            Lost::Unauthorized(why) => ConnectionFault::Unauthorized { url: self.url(), why },
-            Lost::Rpc(error) => match Refused::of_error(&error) {
-                Some(refused) => ConnectionFault::refused(&self.url, refused),
-                None => fail(format!("error {}: {}", error.code.0, error.message)),
-            },
-            Lost::Refused(refused) => ConnectionFault::refused(&self.url, refused),
-            Lost::NotSent(what) | Lost::Broken(what) => {
-                ConnectionFault::Unreachable { url: self.url(), what }
+        exchange::send(self.peer(), request, self.limits.timeout, self.hop(within)).await.map_err(|lost| {
+            match lost {
+                Lost::Unauthorized(why) => ConnectionFault::Unauthorized { url: self.url(), why },
+                Lost::Rpc(error) => match Refused::of_error(&error) {
+                    Some(refused) => ConnectionFault::refused(&self.url, refused),
+                    None => fail(format!("error {}: {}", error.code.0, error.message)),
+                },
+                Lost::Refused(refused) => ConnectionFault::refused(&self.url, refused),
+                Lost::NotSent(what) | Lost::Broken(what) => {
+                    ConnectionFault::Unreachable { url: self.url(), what }
+                }
+                Lost::TimedOut => fail(format!("no answer within {} s", self.limits.timeout.as_secs_f64())),
             }
-            Lost::TimedOut => fail(format!("no answer within {} s", self.limits.timeout.as_secs_f64())),
         })
     }
 

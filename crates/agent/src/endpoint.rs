@@ -159,6 +159,12 @@ impl ConnectionFault {
 }
 
 impl Endpoint {
+    /// Host and port, as traces name them.
+    pub(crate) fn address(&self) -> (String, u16) {
+        let uri = self.url.parse::<http::Uri>().unwrap_or_default();
+        (uri.host().unwrap_or_default().to_owned(), uri.port_u16().unwrap_or(80))
+    }
+
     /// Only `http` is spoken: the endpoint is on this machine, or a proxy that speaks TLS stands before it.
     pub(crate) fn check_address(&self) -> Result<(), ConnectionFault> {
         let fail = |found: &str| ConnectionFault::Address { url: self.url.clone(), found: found.to_owned() };

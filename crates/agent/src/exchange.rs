@@ -7,6 +7,7 @@ use rmcp::service::{Peer, PeerRequestOptions, RequestHandle, RoleClient, Service
 use rmcp::transport::streamable_http_client::StreamableHttpError;
 
 use crate::refused::Refused;
+use crate::trace::{Asking, Hop};
 
 /// Why one request brought no answer.
 #[derive(Debug)]
@@ -30,11 +31,25 @@ pub(crate) async fn send(
     peer: &Peer<RoleClient>,
     request: ClientRequest,
     timeout: Duration,
+    hop: Hop<'_>,
+) -> Result<ServerResult, Lost> {
+    let mut asking = hop.begin(&request);
+    let answer = exchange(peer, request, timeout, &mut asking).await;
+    asking.end(&answer);
+    answer
+}
+
+async fn exchange(
+    peer: &Peer<RoleClient>,
+    request: ClientRequest,
+    timeout: Duration,
+    asking: &mut Asking<'_>,
 ) -> Result<ServerResult, Lost> {
     let handle = peer
-        .send_cancellable_request(request, PeerRequestOptions::no_options())
+        .send_cancellable_request(request, PeerRequestOptions::no_options().with_meta(asking.meta()))
         .await
         .map_err(|fault| lost(&fault))?;
+    asking.sent(&handle.id.to_string());
     let mut open = OpenRequest { peer, id: Some(handle.id.clone()) };
     let answer = tokio::time::timeout(timeout, RequestHandle::await_response(handle)).await;
     match answer {

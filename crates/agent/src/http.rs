@@ -4,12 +4,16 @@ use std::time::Duration;
 
 use futures::stream::BoxStream;
 use http::{HeaderName, HeaderValue};
-use rmcp::model::{ClientJsonRpcMessage, ServerJsonRpcMessage};
+use rmcp::model::{ClientJsonRpcMessage, GetMeta as _, ServerJsonRpcMessage};
 use rmcp::transport::streamable_http_client::{
     SseError, StreamableHttpClient, StreamableHttpError, StreamableHttpPostResponse,
     StreamableHttpResponseLimits,
 };
 use sse_stream::Sse;
+
+/// W3C trace context.
+const TRACE_PARENT: HeaderName = HeaderName::from_static("traceparent");
+const TRACE_STATE: HeaderName = HeaderName::from_static("tracestate");
 
 type Fault = StreamableHttpError<reqwest::Error>;
 
@@ -57,11 +61,22 @@ impl StreamableHttpClient for HttpClient {
         message: ClientJsonRpcMessage,
         session_id: Option<Arc<str>>,
         auth_header: Option<String>,
-        custom_headers: HashMap<HeaderName, HeaderValue>,
+        mut custom_headers: HashMap<HeaderName, HeaderValue>,
         limits: StreamableHttpResponseLimits,
     ) -> Result<StreamableHttpPostResponse, Fault> {
         let asked = match &message {
-            ClientJsonRpcMessage::Request(request) => Some(request.id.clone()),
+            ClientJsonRpcMessage::Request(request) => {
+                // For proxies on the way that do not read bodies.
+                let meta = request.request.get_meta();
+                for (name, value) in
+                    [(TRACE_PARENT, meta.get_traceparent()), (TRACE_STATE, meta.get_tracestate())]
+                {
+                    if let Some(Ok(value)) = value.map(HeaderValue::from_str) {
+                        custom_headers.insert(name, value);
+                    }
+                }
+                Some(request.id.clone())
+            }
             _ => None,
         };
         let answer = self

@@ -32,6 +32,7 @@ mod refused;
 mod run;
 mod scripted;
 mod tool;
+mod trace;
 
 pub use ask::{AskKind, AskReply, Asker, InputAsk, PendingApproval, WaitReply};
 pub use call::CallEvent;
@@ -45,3 +46,4 @@ pub use reading::{Change, Ended, Hearing, ListOf};
 pub use run::{RunEvent, RunFault, RunLimits, RunReport, Tokens, run};
 pub use scripted::Scripted;
 pub use tool::{ContractMark, Hints, ToolSummary};
+pub use trace::Within;

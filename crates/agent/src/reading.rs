@@ -77,7 +77,7 @@ impl Connection {
         let limits = self.limits();
         let (mut found, mut seen, mut cursor) = (Vec::new(), HashSet::new(), None);
         loop {
-            let answer = self.list_answer(of.word(), of.request(cursor)).await?;
+            let answer = self.list_answer(of.word(), of.request(cursor), None).await?;
             let page = of.page(answer).ok_or_else(|| self.no_list(of.word()))?;
             found.extend(page.0);
             cursor = page.1;
@@ -136,7 +136,7 @@ impl Connection {
 
     async fn once(&self, what: &str, request: ClientRequest) -> Result<Value, CallFault> {
         let timeout = self.limits().timeout;
-        let answer = exchange::send(self.peer(), request, timeout)
+        let answer = exchange::send(self.peer(), request, timeout, self.hop(None))
             .await
             .map_err(|lost| fault(what, lost, true, 1, timeout))?;
         let malformed = |found: String| CallFault::Malformed { tool: what.to_owned(), what: found };

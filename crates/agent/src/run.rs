@@ -1,18 +1,25 @@
+mod event;
+
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use futures::future::join_all;
 use serde::Serialize;
-use serde_json::Value;
 use thiserror::Error;
 use tokio::sync::Semaphore;
 
-use crate::ask::{Asker, InputAsk};
-use crate::call::CallEvent;
+use crate::ask::Asker;
 use crate::connection::Connection;
-use crate::endpoint::{ConnectionFault, ServerIdentity};
+use crate::endpoint::ConnectionFault;
 use crate::model::{Answered, ModelEvent};
 use crate::outcome::{CallFault, CallOutcome, Refusal, UNKNOWN_CODE, UPSTREAM_ERROR_CODE};
 use crate::planner::{Finding, FromTool, Observation, PlanFault, PlannedCall, Planner, RunState, Step};
+use crate::tool::ToolSummary;
+use crate::trace::RunTrace;
+
+pub use event::RunEvent;
+
+/// The agent's name in traces.
+const AGENT: &str = "aldgate";
 
 /// The bounds on one run.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -30,137 +37,6 @@ impl Default for RunLimits {
     fn default() -> Self {
         Self { max_steps: 32, max_parallel: 4, max_tokens: 1_000_000 }
     }
-}
-
-/// What happens in a run, as it happens.
-#[derive(Debug, Clone, PartialEq, Serialize)]
-#[serde(tag = "event", rename_all = "snake_case")]
-#[non_exhaustive]
-pub enum RunEvent {
-    /// The run starts on this endpoint.
-    Connected {
-        /// How the server names itself.
-        server: ServerIdentity,
-    },
-    /// The tools that the planner may use.
-    Listed {
-        /// Their names.
-        tools: Vec<String>,
-    },
-    /// A model is asked, says something, or has answered.
-    Model(ModelEvent),
-    /// The planner chose a call. All calls of a turn are told of before the first of them is made.
-    Planned {
-        /// The step's number, from 1.
-        step: usize,
-        /// The number of the planner's turn, from 1.
-        turn: usize,
-        /// The model's own id of the call, where a model chose it.
-        #[serde(skip_serializing_if = "Option::is_none")]
-        id: Option<String>,
-        /// The tool.
-        tool: String,
-        /// The arguments.
-        arguments: Value,
-        /// Why, for people; may be empty.
-        why: String,
-    },
-    /// The tool answered.
-    Result {
-        /// The step's number.
-        step: usize,
-        /// The model's own id of the call, where a model chose it.
-        #[serde(skip_serializing_if = "Option::is_none")]
-        id: Option<String>,
-        /// The tool.
-        tool: String,
-        /// Whether it says that it failed.
-        is_error: bool,
-        /// Its structured result.
-        structured: Option<Value>,
-        /// Its text.
-        text: String,
-    },
-    /// The gateway did not let the call run.
-    Refusal {
-        /// The step's number.
-        step: usize,
-        /// The model's own id of the call, where a model chose it.
-        #[serde(skip_serializing_if = "Option::is_none")]
-        id: Option<String>,
-        /// The tool.
-        tool: String,
-        /// The refusal.
-        #[serde(flatten)]
-        refusal: Refusal,
-    },
-    /// The server asked the host's user.
-    Asked {
-        /// The step's number.
-        step: usize,
-        /// The question.
-        #[serde(flatten)]
-        ask: InputAsk,
-        /// `accept`, `decline` or `cancel`.
-        reply: &'static str,
-    },
-    /// A read-only call was sent again.
-    Retried {
-        /// The step's number.
-        step: usize,
-        /// The tool.
-        tool: String,
-        /// The number of this attempt, from 2.
-        attempt: usize,
-        /// What failed.
-        cause: String,
-    },
-    /// The call is repeated because its approval is pending.
-    Waited {
-        /// The step's number.
-        step: usize,
-        /// The tool.
-        tool: String,
-        /// How often the call was sent so far.
-        attempt: usize,
-        /// The gateway's id of the call that waits.
-        call: Option<String>,
-    },
-    /// The asker stopped waiting; the approval stays pending.
-    Waiting {
-        /// The step's number.
-        step: usize,
-        /// The model's own id of the call, where a model chose it.
-        #[serde(skip_serializing_if = "Option::is_none")]
-        id: Option<String>,
-        /// The tool.
-        tool: String,
-        /// The refusal that names the pending approval.
-        refusal: Option<Refusal>,
-    },
-    /// The call has no outcome.
-    Failed {
-        /// The step's number.
-        step: usize,
-        /// The model's own id of the call, where a model chose it.
-        #[serde(skip_serializing_if = "Option::is_none")]
-        id: Option<String>,
-        /// The tool.
-        tool: String,
-        /// Why.
-        text: String,
-        /// Whether it may have had effects.
-        may_have_run: bool,
-    },
-    /// The planner is done.
-    Finished {
-        /// What came of the task.
-        summary: String,
-        /// How many calls were made.
-        steps: usize,
-        /// What a model took; nothing where none was asked.
-        tokens: Tokens,
-    },
 }
 
 /// Tokens of all answers of a run.
@@ -192,6 +68,8 @@ pub struct RunReport {
     pub observations: Vec<Observation>,
     /// What a model took.
     pub tokens: Tokens,
+    /// The trace of the run, 32 hexadecimal digits.
+    pub trace: String,
 }
 
 impl RunReport {
@@ -275,21 +153,43 @@ pub async fn run(
     observer: impl Fn(RunEvent) + Send + Sync,
     limits: RunLimits,
 ) -> Result<RunReport, RunFault> {
-    observer(RunEvent::Connected { server: connection.identity().clone() });
-    let tools = connection.tools().await?;
+    let trace = RunTrace::begin(connection.telemetry(), AGENT, planner);
+    let ran = work(connection, planner, task, asker, observer, limits, &trace).await;
+    trace.end(ran.as_ref().err().map(|fault| crate::exchange::chain(fault)).as_deref());
+    ran
+}
+
+async fn work(
+    connection: &Connection,
+    planner: &mut dyn Planner,
+    task: &str,
+    asker: &dyn Asker,
+    observer: impl Fn(RunEvent) + Send + Sync,
+    limits: RunLimits,
+    trace: &RunTrace,
+) -> Result<RunReport, RunFault> {
+    observer(RunEvent::Connected {
+        server: connection.identity().clone(),
+        trace: trace.id(),
+        conversation: trace.within().conversation.clone(),
+    });
+    let tools = connection.tools_within(Some(trace.within())).await?;
     observer(RunEvent::Listed { tools: tools.iter().map(|tool| tool.name.clone()).collect() });
     let mut state = RunState { task: task.to_owned(), tools, observations: Vec::new() };
     let meter = Meter::default();
-    let course =
-        Course { connection, asker, observer: &observer, places: Semaphore::new(limits.max_parallel.max(1)) };
+    let places = Semaphore::new(limits.max_parallel.max(1));
+    let course = Course { connection, asker, observer: &observer, places, trace };
     for turn in 1_usize.. {
         let first = state.observations.len() + 1;
         let told = |event| {
             meter.read(&event);
+            trace.model(&event, &state.tools);
             observer(RunEvent::Model(event));
         };
+        let planning = trace.plan(planner, &state.tools);
         let planned =
             planner.next(&state, &told).await.map_err(|source| RunFault::Plan { step: first, source })?;
+        drop(planning);
         let calls = match planned {
             Step::Calls { calls } if !calls.is_empty() => calls,
             Step::Calls { .. } => {
@@ -299,7 +199,8 @@ pub async fn run(
             Step::Finish { summary } => {
                 let (steps, tokens) = (state.observations.len(), meter.tokens());
                 observer(RunEvent::Finished { summary: summary.clone(), steps, tokens });
-                return Ok(RunReport { summary, observations: state.observations, tokens });
+                let (observations, trace) = (state.observations, trace.id());
+                return Ok(RunReport { summary, observations, tokens, trace });
             }
         };
         if state.observations.len().saturating_add(calls.len()) > limits.max_steps {
@@ -313,7 +214,8 @@ pub async fn run(
             let PlannedCall { id, tool, arguments, why, .. } = call.clone();
             observer(RunEvent::Planned { step, turn, id, tool, arguments, why });
         }
-        let made = join_all((first..).zip(calls).map(|(step, call)| course.make(step, call))).await;
+        let made =
+            join_all((first..).zip(calls).map(|(step, call)| course.make(step, call, &state.tools))).await;
         state.observations.extend(made.into_iter().collect::<Result<Vec<_>, _>>()?);
     }
     Err(RunFault::Steps { limit: limits.max_steps })
@@ -326,10 +228,17 @@ struct Course<'a, F> {
     observer: &'a F,
     /// One for each call that may be under way.
     places: Semaphore,
+    trace: &'a RunTrace,
 }
 
 impl<F: Fn(RunEvent) + Send + Sync> Course<'_, F> {
-    async fn make(&self, step: usize, call: PlannedCall) -> Result<Observation, RunFault> {
+    async fn make(
+        &self,
+        step: usize,
+        call: PlannedCall,
+        tools: &[ToolSummary],
+    ) -> Result<Observation, RunFault> {
+        let (span, within) = self.trace.tool(&call, tools);
         let PlannedCall { id, tool, arguments, unusable, .. } = call;
         let finding = match unusable {
             Some(text) => Finding::Failed { text, may_have_run: false },
@@ -337,11 +246,14 @@ impl<F: Fn(RunEvent) + Send + Sync> Course<'_, F> {
                 // The semaphore is never closed.
                 let _place = self.places.acquire().await;
                 let told = |event| (self.observer)(RunEvent::of_call(step, event));
-                let outcome =
-                    self.connection.call_observed(&tool, arguments.clone(), self.asker, &told).await;
+                let outcome = self
+                    .connection
+                    .call_observed(&tool, arguments.clone(), self.asker, &told, Some(&within))
+                    .await;
                 finding(outcome).map_err(|source| RunFault::Call { step, source })?
             }
         };
+        self.trace.found(span, &finding);
         (self.observer)(RunEvent::of_finding(step, id.clone(), &tool, &finding));
         Ok(Observation { step, id, tool, arguments, finding })
     }
@@ -386,38 +298,6 @@ fn finding(outcome: Result<CallOutcome, CallFault>) -> Result<Finding, CallFault
         Err(fault @ CallFault::Unauthorized { .. }) => Err(fault),
         Err(fault) => {
             Ok(Finding::Failed { text: crate::exchange::chain(&fault), may_have_run: fault.may_have_run() })
-        }
-    }
-}
-
-impl RunEvent {
-    fn of_call(step: usize, event: CallEvent) -> Self {
-        match event {
-            CallEvent::Asked { ask, reply } => Self::Asked { step, ask, reply },
-            CallEvent::Retried { tool, attempt, cause } => Self::Retried { step, tool, attempt, cause },
-            CallEvent::Waited { tool, attempt, call } => Self::Waited { step, tool, attempt, call },
-        }
-    }
-
-    fn of_finding(step: usize, id: Option<String>, tool: &str, finding: &Finding) -> Self {
-        let tool = tool.to_owned();
-        match finding {
-            Finding::Answer(answer) => {
-                let answer = answer.as_data();
-                Self::Result {
-                    step,
-                    id,
-                    tool,
-                    is_error: answer.is_error,
-                    structured: answer.structured.clone(),
-                    text: answer.text.clone(),
-                }
-            }
-            Finding::Refused(refusal) => Self::Refusal { step, id, tool, refusal: refusal.clone() },
-            Finding::Waiting(refusal) => Self::Waiting { step, id, tool, refusal: refusal.clone() },
-            Finding::Failed { text, may_have_run } => {
-                Self::Failed { step, id, tool, text: text.clone(), may_have_run: *may_have_run }
-            }
         }
     }
 }

@@ -9,7 +9,7 @@ use clap::{Args, Parser, Subcommand};
 
 pub(crate) use client::{
     AgentArguments, AgentCommand, CallArguments, ListenArguments, PlannerName, PromptsCommand,
-    ResourcesCommand, ToolsCommand,
+    ResourcesCommand, ToolsCommand, TraceCommand,
 };
 
 /// A governed gateway for the tools that agents use (MCP 2026-07-28).
@@ -44,6 +44,9 @@ pub(crate) enum Command {
     /// Read the evidence.
     #[command(subcommand)]
     Audit(AuditCommand),
+    /// The last traces of a running gateway.
+    #[command(subcommand)]
+    Trace(TraceCommand),
     /// How the gateway and its upstreams stand.
     Status(AdminTarget),
     /// Have a running gateway read its configuration, locks and policies again.

@@ -17,6 +17,7 @@ pub(crate) mod serve;
 mod status;
 mod token;
 mod tools;
+mod trace;
 
 pub(crate) use contracts::ContractsFault;
 
@@ -40,6 +41,7 @@ pub(crate) async fn run(arguments: Arguments) -> miette::Result<ExitCode> {
         Command::Approvals(what) => approvals::run(what).await,
         Command::Audit(what) => audit::run(what).await,
         Command::Reload(target) => reload::run(&target).await,
+        Command::Trace(what) => trace::run(what).await,
         Command::Status(target) => status::run(&target).await,
         Command::Tools(what) => tools::run(what).await,
         Command::Call(arguments) => call::run(arguments).await,

@@ -62,7 +62,7 @@ async fn work(arguments: &DemoArguments, stage: &Stage, screen: &Screen) -> miet
         token: Some(stage.agent_token().to_owned()),
         client_name: "aldgate demo".to_owned(),
     };
-    let connection = Connection::open(&endpoint).await.coded()?;
+    let connection = Connection::open(&endpoint).await.coded()?.observed_by(stage.agent_telemetry());
     let task = format!(
         "Work service ticket {}: find the fault, the part and the procedure, order the part, leave a note.",
         arguments.ticket
@@ -82,5 +82,6 @@ async fn work(arguments: &DemoArguments, stage: &Stage, screen: &Screen) -> miet
     let report = report.coded()?;
     let facts = Facts::gather(stage, start, &report, refused_without_secret, screen.search_backend()).await?;
     screen.finish(&facts)?;
+    screen.trace(&stage.trace(&report.trace))?;
     screen.fault()
 }

@@ -13,12 +13,13 @@ const ENDPOINT: &str = "OTEL_EXPORTER_OTLP_ENDPOINT";
 const WITHIN: Duration = Duration::from_secs(5);
 
 /// Telemetry of a program that is told by the environment where to send it, and keeps all of it.
-pub(crate) fn start(service: &'static str, content: bool, ring: Option<Arc<Ring>>) -> miette::Result<Telemetry> {
+pub(crate) fn start(
+    service: &'static str,
+    content: bool,
+    ring: Option<Arc<Ring>>,
+) -> miette::Result<Telemetry> {
     let endpoint = std::env::var(ENDPOINT).ok().filter(|endpoint| !endpoint.is_empty());
     let destination = endpoint.map(|endpoint| Destination { endpoint });
-    if destination.is_none() && ring.is_none() {
-        return Ok(Telemetry::off());
-    }
     Telemetry::start(Settings { service, destination, sample_ratio: 1.0, content, ring }).coded()
 }
 

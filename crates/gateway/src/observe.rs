@@ -38,7 +38,13 @@ pub(crate) struct Seen {
 impl Seen {
     /// Of a request that has just arrived.
     pub(crate) fn begin() -> Self {
-        Self { began: (SystemTime::now(), Instant::now()), span: None, tool: None, content: false, ended: Ended::Well }
+        Self {
+            began: (SystemTime::now(), Instant::now()),
+            span: None,
+            tool: None,
+            content: false,
+            ended: Ended::Well,
+        }
     }
 
     fn recording(&mut self) -> Option<&mut Span> {
@@ -49,8 +55,10 @@ impl Seen {
 /// The envelope was read: the span begins, as a part of what the request names.
 pub(crate) fn received(gate: &Gate, trail: &mut Trail, request: &Request, headers: &HeaderMap) {
     let text = |name: &str| headers.get(name).and_then(|value| value.to_str().ok());
-    let meta =
-        TraceContext { parent: request.meta.traceparent.as_deref(), state: request.meta.tracestate.as_deref() };
+    let meta = TraceContext {
+        parent: request.meta.traceparent.as_deref(),
+        state: request.meta.tracestate.as_deref(),
+    };
     let around = TraceContext { parent: text("traceparent"), state: text("tracestate") };
     let method = request.method.as_str();
     let mut span = gate.telemetry.serve(method, trail.seen.began.0, meta, around);
@@ -112,7 +120,14 @@ pub(crate) fn check(gate: &Gate, trail: &Trail, name: &'static str) -> Span {
 }
 
 /// The ruling is made.
-pub(crate) fn ruled(gate: &Gate, trail: &Trail, mut span: Span, method: Method, rule: &str, verdict: Verdict) {
+pub(crate) fn ruled(
+    gate: &Gate,
+    trail: &Trail,
+    mut span: Span,
+    method: Method,
+    rule: &str,
+    verdict: Verdict,
+) {
     let decision = decision(verdict);
     gate.telemetry.instruments().ruling(method.as_str(), decision);
     if span.is_recording() {
@@ -152,7 +167,8 @@ pub(crate) fn approved(trail: &Trail, mut span: Span, refusal: Option<&Refusal>)
 pub(crate) fn sends(gate: &Gate, trail: &Trail, request: &Sent<'_>) -> Span {
     let (method, upstream) = (request.method.as_str(), request.upstream);
     let about = request.about();
-    let what = Describe::new(about.map_or_else(|| method.to_owned(), |about| about.span_name(method)), Kind::Client);
+    let what =
+        Describe::new(about.map_or_else(|| method.to_owned(), |about| about.span_name(method)), Kind::Client);
     let mut span = match &trail.seen.span {
         Some(span) => gate.telemetry.span(what.within(span.as_parent())),
         None => gate.telemetry.span(what),
@@ -277,7 +293,8 @@ fn health(source: &Source) -> UpstreamHealth {
     UpstreamHealth {
         name: source.upstream.name().to_owned(),
         up: standing.compared_at.is_some() && standing.unreachable.is_none(),
-        changed: u64::try_from(standing.changed.len()).unwrap_or(u64::MAX) + u64::from(standing.stranger.is_some()),
+        changed: u64::try_from(standing.changed.len()).unwrap_or(u64::MAX)
+            + u64::from(standing.stranger.is_some()),
     }
 }
 

@@ -58,9 +58,7 @@ impl Upstream {
         bearer: Option<&str>,
     ) -> Result<Self, TransportFault> {
         let address = match &transport {
-            Transport::Http(uri) => {
-                uri.host().map(|host| (host.to_owned(), uri.port_u16().unwrap_or(80)))
-            }
+            Transport::Http(uri) => uri.host().map(|host| (host.to_owned(), uri.port_u16().unwrap_or(80))),
             Transport::InProcess(..) => None,
         };
         let endpoint = match &transport {

@@ -1,6 +1,6 @@
 //! The attributes of requests and of what decides about them.
 
-use opentelemetry::KeyValue;
+use opentelemetry::{Array, KeyValue, Value};
 
 use crate::names;
 
@@ -136,4 +136,11 @@ pub fn skill(name: &str, version: &str, source: &'static str) -> [KeyValue; 3] {
         KeyValue::new(names::SKILL_VERSION, version.to_owned()),
         KeyValue::new(names::SKILL_SOURCE, source),
     ]
+}
+
+/// Why a model stopped, in its service's words.
+#[must_use]
+pub fn finish_reasons(reasons: &[String]) -> KeyValue {
+    let reasons = reasons.iter().map(|reason| reason.clone().into()).collect();
+    KeyValue::new(names::FINISH_REASONS, Value::Array(Array::String(reasons)))
 }

@@ -75,6 +75,7 @@ struct Inner {
     ring: Option<Arc<Ring>>,
     content: bool,
     sample_ratio: f64,
+    on: bool,
 }
 
 impl Telemetry {
@@ -118,6 +119,7 @@ impl Telemetry {
             ring: settings.ring,
             content: settings.content,
             sample_ratio: settings.sample_ratio,
+            on: true,
         })))
     }
 
@@ -138,6 +140,7 @@ impl Telemetry {
             ring: None,
             content: false,
             sample_ratio: 0.0,
+            on: false,
         }))
     }
 
@@ -184,6 +187,12 @@ impl Telemetry {
     #[must_use]
     pub fn content(&self) -> bool {
         self.0.content
+    }
+
+    /// Whether it is there at all. What is off has no say in whether others keep a trace.
+    #[must_use]
+    pub fn is_on(&self) -> bool {
+        self.0.on
     }
 
     /// Which part of the traces that begin here is kept.

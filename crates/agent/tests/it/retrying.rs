@@ -23,7 +23,7 @@ async fn a_read_only_call_is_sent_again_under_a_new_id() {
         }
     };
     let outcome =
-        connection.call_observed("look", json!({}), &Scripted::new(never), &observer).await.unwrap();
+        connection.call_observed("look", json!({}), &Scripted::new(never), &observer, None).await.unwrap();
     assert!(matches!(&outcome, CallOutcome::Complete(complete) if complete.text == "found"));
     assert_eq!(*retried.lock().unwrap(), [2, 3]);
     let ids: HashSet<_> = fake.calls().iter().map(|call| call.id.to_string()).collect();

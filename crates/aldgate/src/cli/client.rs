@@ -2,7 +2,7 @@
 
 use clap::{Args, Subcommand, ValueEnum};
 
-use super::AgentTarget;
+use super::{AdminTarget, AgentTarget};
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum ToolsCommand {
@@ -127,4 +127,23 @@ pub(crate) enum PlannerName {
     /// A model behind chat completions with tools, of OpenAI or of whoever else serves them; its key is in
     /// OPENAI_API_KEY, which a loopback address can do without.
     Openai,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum TraceCommand {
+    /// The newest traces.
+    List {
+        /// So many at most, up to 200.
+        #[arg(long, default_value_t = 20)]
+        limit: usize,
+        #[command(flatten)]
+        target: AdminTarget,
+    },
+    /// One trace as a tree.
+    Show {
+        /// Its id, as `trace list` prints it; the beginning of it where only one begins so. The newest where it is left out.
+        id: Option<String>,
+        #[command(flatten)]
+        target: AdminTarget,
+    },
 }

@@ -11,7 +11,7 @@ use super::call::endpoint;
 use crate::cli::AgentCommand;
 use crate::coded::WithCode as _;
 use crate::command::asker::TerminalAsker;
-use crate::out;
+use crate::{observing, out};
 use progress::Progress;
 
 pub(super) async fn run(what: AgentCommand) -> miette::Result<ExitCode> {
@@ -24,11 +24,16 @@ pub(super) async fn run(what: AgentCommand) -> miette::Result<ExitCode> {
         ..RunLimits::default()
     };
     let asker = TerminalAsker::default();
-    let connection = Connection::open(&endpoint(&arguments.target, "aldgate agent")).await.coded()?;
+    let telemetry = observing::start("aldgate-agent", false, None)?;
+    let connection = Connection::open(&endpoint(&arguments.target, "aldgate agent"))
+        .await
+        .coded()?
+        .observed_by(telemetry.clone());
     let progress = Progress::new(arguments.target.json, planner.model().is_some());
     let tell = |event: RunEvent| progress.tell(&event);
     let done = run_agent(&connection, planner.as_mut(), &arguments.task, &asker, tell, limits).await;
     connection.close().await;
+    observing::finish(telemetry).await;
     progress.end()?;
     let report = done.coded()?;
     // A model may have nothing to call for a task; the rules of the scripted planner always do.

@@ -140,9 +140,12 @@ async fn field_service(arguments: FieldServiceArguments) -> miette::Result<()> {
         state_key: random::bytes()?,
     };
     note!("opening the data of {} synthetic tickets …", options.tickets);
-    let service = FieldService::open(options).await.coded()?;
+    let telemetry = observing::start("field-service", false, None)?;
+    let service = FieldService::open(options).await.coded()?.observed_by(telemetry.clone());
     if let Some(server) = arguments.stdio {
-        return service.stdio(server).await.coded();
+        let served = service.stdio(server).await.coded();
+        observing::finish(telemetry).await;
+        return served;
     }
     let address = arguments.listen.ok_or_else(|| CommandFault::usage("`--listen` or `--stdio` is needed"))?;
     let listener = listen(address, "`--listen ADDR`").await?;
@@ -151,5 +154,7 @@ async fn field_service(arguments: FieldServiceArguments) -> miette::Result<()> {
         note!("http://{bound}/{server}/mcp");
     }
     let serving = axum::serve(nodelay(listener), service.router()).with_graceful_shutdown(signal::stop());
-    Ok(serving.await.map_err(CommandFault::Serve)?)
+    let served = serving.await;
+    observing::finish(telemetry).await;
+    Ok(served.map_err(CommandFault::Serve)?)
 }

@@ -5,6 +5,7 @@ use std::sync::Mutex;
 use aldgate_agent::RunEvent;
 use aldgate_evidence::{Kind, Row};
 use aldgate_field_service::Progress;
+use aldgate_telemetry::{SpanRecord, tree};
 use serde_json::{Value, json};
 use tokio::sync::broadcast;
 
@@ -107,8 +108,8 @@ impl Screen {
     pub(super) fn agent(&self, event: &RunEvent) {
         self.drain();
         match event {
-            RunEvent::Connected { server } => {
-                let seen = json!({"event": "connected", "server": server.name, "protocol": server.protocol});
+            RunEvent::Connected { server, trace, conversation } => {
+                let seen = json!({"event": "connected", "server": server.name, "protocol": server.protocol, "trace": trace, "conversation": conversation});
                 self.emit(&seen, || None);
             }
             RunEvent::Listed { tools } => self.emit(&json!({"event": "listed", "tools": tools}), || {
@@ -293,6 +294,22 @@ impl Screen {
         self.fault()
     }
 
+    /// The trace of the run. What it holds of arguments and results is said beside it.
+    pub(super) fn trace(&self, spans: &[SpanRecord]) -> miette::Result<()> {
+        let Some(first) = spans.first() else { return Ok(()) };
+        let event = json!({"event": "trace", "trace": first.trace_id, "content": true, "spans": spans});
+        self.emit(&event, || {
+            let lines: Vec<String> = tree(spans).iter().map(|line| format!("  {}", out::plain(line))).collect();
+            Some(format!(
+                "trace {} ({} spans, which hold arguments and results: this demonstration switched that on)\n{}\n",
+                first.trace_id,
+                spans.len(),
+                lines.join("\n")
+            ))
+        });
+        self.fault()
+    }
+
     /// How to go on.
     pub(super) fn serving(&self, stage: &Stage) -> miette::Result<()> {
         let event = json!({"event": "serving", "url": stage.url(), "admin": stage.admin()});
@@ -303,7 +320,7 @@ impl Screen {
                  In another terminal, as the agent:\n    export ALDGATE_URL={url} ALDGATE_ADMIN_URL={admin} ALDGATE_TOKEN={agent}\n    \
                  {aldgate} tools list\n    {aldgate} call get_ticket --args '{{\"ticket_id\": \"SR-20031\"}}'\n\n\
                  As the person who decides, audits and operates:\n    export ALDGATE_ADMIN_URL={admin} ALDGATE_TOKEN={approver}\n    \
-                 {aldgate} approvals list\n    {aldgate} audit list\n    {aldgate} status",
+                 {aldgate} approvals list\n    {aldgate} audit list\n    {aldgate} trace list\n    {aldgate} status",
                 aldgate = program::typed(),
                 url = stage.url(),
                 admin = stage.admin(),

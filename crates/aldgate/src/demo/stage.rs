@@ -3,10 +3,12 @@
 use std::future::IntoFuture as _;
 use std::net::SocketAddr;
 use std::path::PathBuf;
+use std::sync::Arc;
 
 use aldgate_field_service::{Access, DEFAULT_SEED, FieldService, Options};
 use aldgate_gateway::Gateway;
 use aldgate_identity::TokenHash;
+use aldgate_telemetry::{Ring, SpanRecord, Telemetry};
 use tokio::net::TcpListener;
 use tokio::sync::watch;
 use tokio::task::JoinHandle;
@@ -17,10 +19,15 @@ use crate::coded::WithCode as _;
 use crate::command::serve::{address_of, listen, nodelay};
 use crate::config::{Kind, assemble, embedded};
 use crate::fault::CommandFault;
-use crate::random;
+use crate::{observing, random};
 
 /// The name of the principal that works the ticket; every other principal of the demonstration decides.
 pub(super) const AGENT: &str = "agent";
+/// The tenant of everybody in the demonstration.
+const TENANT: &str = "demo";
+
+/// Spans of the demonstration that are kept.
+const SPANS: usize = 4096;
 
 /// Everything that runs, and how to end it.
 pub(super) struct Stage {
@@ -30,6 +37,7 @@ pub(super) struct Stage {
     agent_token: String,
     approver_token: String,
     goes_on: bool,
+    watch: Watch,
     stop: watch::Sender<bool>,
     tasks: Vec<JoinHandle<std::io::Result<()>>>,
     /// The folder of all stores; removed with this value unless it was named.
@@ -53,6 +61,8 @@ impl Stage {
                 .await?;
         let secret = random::token()?;
         let service = field_service(arguments, &folder, &secret, screen).await?;
+        let watch = Watch::set()?;
+        let service = service.observed_by(watch.servers.clone());
         let (stop, stopped) = watch::channel(false);
         let mut tasks = Vec::new();
         let servers = if arguments.inproc {
@@ -84,6 +94,7 @@ impl Stage {
         for upstream in &mut assembled.parts.upstreams {
             upstream.bearer = Some(secret.clone());
         }
+        assembled.parts.telemetry = watch.gateway.clone();
         let (gateway, _) = Gateway::start(assembled.parts).await.coded()?;
         screen.watch(gateway.watch());
         let stage_agents = format!("http://{}", address_of(&agents)?);
@@ -104,6 +115,7 @@ impl Stage {
             agent_token,
             approver_token,
             goes_on: !arguments.once,
+            watch,
             stop,
             tasks,
             _folder: temporary,
@@ -142,6 +154,16 @@ impl Stage {
         self.goes_on
     }
 
+    /// Traces and metrics of the agent.
+    pub(super) fn agent_telemetry(&self) -> Telemetry {
+        self.watch.agent.clone()
+    }
+
+    /// The spans of a trace, of all three services.
+    pub(super) fn trace(&self, id: &str) -> Vec<SpanRecord> {
+        self.watch.ring.trace(id, TENANT)
+    }
+
     /// Ends everything and removes what was temporary.
     pub(super) async fn clear(self) {
         // Nobody listening any more is what this is for.
@@ -155,6 +177,26 @@ impl Stage {
                 Ok(Err(_)) | Err(_) => tracing::error!("a server did not end within 10 s"),
             }
         }
+        for telemetry in [self.watch.agent, self.watch.gateway, self.watch.servers] {
+            observing::finish(telemetry).await;
+        }
+    }
+}
+
+/// Traces and metrics of the three services, which keep their spans together.
+struct Watch {
+    ring: Arc<Ring>,
+    agent: Telemetry,
+    gateway: Telemetry,
+    servers: Telemetry,
+}
+
+impl Watch {
+    fn set() -> miette::Result<Self> {
+        let ring = Ring::new(SPANS);
+        let of = |service| observing::start(service, true, Some(ring.clone()));
+        let (agent, gateway, servers) = (of("aldgate-agent")?, of("aldgate")?, of("field-service")?);
+        Ok(Self { ring, agent, gateway, servers })
     }
 }
 

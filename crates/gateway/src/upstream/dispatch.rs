@@ -311,7 +311,9 @@ impl Fault {
 /// How an answer is seen.
 fn seen(answer: &Result<Answer, ExchangeFault>) -> Seen<'_> {
     match answer {
-        Ok(Answer::Error { code, message, .. }) => Seen::Rpc { code: *code, message: message.as_str().into() },
+        Ok(Answer::Error { code, message, .. }) => {
+            Seen::Rpc { code: *code, message: message.as_str().into() }
+        }
         Ok(Answer::Result(view)) if view.failed() => Seen::ToolError { message: None },
         Ok(Answer::Result(_)) => Seen::Well,
         Err(fault) => Seen::Failed { kind: fault.kind(), message: fault.to_string().into() },

@@ -19,7 +19,9 @@ fn a_plain_schema_stays_but_for_its_dialect() {
         json!({"$schema": "https://json-schema.org/draft/2020-12/schema", "type": "object",
             "properties": {"a": {"type": "string", "pattern": "^x", "oneOf": [{"minLength": 1}]}},
             "required": ["a"], "additionalProperties": false, "x-mcp-header": "A"}),
-        &expect![[r#"{"type":"object","properties":{"a":{"type":"string","pattern":"^x","oneOf":[{"minLength":1}]}},"required":["a"],"additionalProperties":false,"x-mcp-header":"A"}"#]],
+        &expect![[
+            r#"{"type":"object","properties":{"a":{"type":"string","pattern":"^x","oneOf":[{"minLength":1}]}},"required":["a"],"additionalProperties":false,"x-mcp-header":"A"}"#
+        ]],
     );
 }
 

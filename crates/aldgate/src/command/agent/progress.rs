@@ -65,7 +65,7 @@ impl Progress {
         }
         close(state)?;
         match event {
-            RunEvent::Connected { server } => out::line(format!(
+            RunEvent::Connected { server, .. } => out::line(format!(
                 "connected to {} {}, MCP {}",
                 out::plain(&server.name),
                 out::plain(&server.version),

@@ -1,0 +1,100 @@
+//! `aldgate trace`.
+
+use std::process::ExitCode;
+use std::time::{Duration, UNIX_EPOCH};
+
+use aldgate_telemetry::{SpanRecord, TraceSummary, tree};
+use serde::de::DeserializeOwned;
+use serde_json::Value;
+
+use super::approvals::segment;
+use crate::admin::Admin;
+use crate::cli::TraceCommand;
+use crate::fault::CommandFault;
+use crate::out;
+
+/// Traces among which the beginning of an id is looked for.
+const MOST: usize = 200;
+
+pub(super) async fn run(what: TraceCommand) -> miette::Result<ExitCode> {
+    match what {
+        TraceCommand::List { limit, target } => {
+            let found = Admin::new(&target).get(&format!("/v1/traces?limit={limit}")).await?;
+            if target.json { out::json(&found)? } else { list(&found)? }
+        }
+        TraceCommand::Show { id, target } => {
+            let admin = Admin::new(&target);
+            let id = whole(&admin, id.as_deref().unwrap_or_default()).await?;
+            let found = admin.get(&format!("/v1/traces/{}", segment(&id)?)).await?;
+            if target.json { out::json(&found)? } else { show(&found)? }
+        }
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+fn list(found: &Value) -> miette::Result<()> {
+    let traces: Vec<TraceSummary> = read(found, "traces")?;
+    if traces.is_empty() {
+        note!("no traces yet; calls make them");
+        return Ok(());
+    }
+    let rows: Vec<Vec<String>> = traces
+        .iter()
+        .map(|trace| {
+            let began = UNIX_EPOCH + Duration::from_nanos(trace.start_unix_nano);
+            let took = Duration::from_micros(trace.duration_us);
+            vec![
+                out::plain(&trace.trace_id),
+                humantime::format_rfc3339_millis(began).to_string(),
+                format!("{} ms", took.as_millis()),
+                trace.spans.to_string(),
+                trace.errors.to_string(),
+                out::plain(&trace.name),
+            ]
+        })
+        .collect();
+    out::table(&["TRACE", "BEGAN", "TOOK", "SPANS", "ERRORS", "NAME"], &rows)
+}
+
+fn show(found: &Value) -> miette::Result<()> {
+    let spans: Vec<SpanRecord> = read(found, "spans")?;
+    for line in tree(&spans) {
+        out::line(out::plain(&line))?;
+    }
+    Ok(())
+}
+
+/// The whole id of which the beginning is known.
+async fn whole(admin: &Admin, beginning: &str) -> miette::Result<String> {
+    if beginning.len() == 32 {
+        return Ok(beginning.to_owned());
+    }
+    let traces: Vec<TraceSummary> = read(&admin.get(&format!("/v1/traces?limit={MOST}")).await?, "traces")?;
+    let mut known = traces.iter().filter(|trace| trace.trace_id.starts_with(beginning));
+    let shown = out::plain(beginning);
+    match (known.next(), known.next()) {
+        (Some(trace), None) => Ok(trace.trace_id.clone()),
+        (Some(newest), Some(_)) if beginning.is_empty() => Ok(newest.trace_id.clone()),
+        (Some(_), Some(_)) => {
+            let what = format!("several traces begin with `{shown}`; give more of the id");
+            Err(CommandFault::usage(what).into())
+        }
+        (None, _) => {
+            let what = format!(
+                "none of the newest {MOST} traces begins with `{shown}`; `aldgate trace list` names them"
+            );
+            Err(CommandFault::usage(what).into())
+        }
+    }
+}
+
+fn read<T: DeserializeOwned>(found: &Value, member: &str) -> miette::Result<Vec<T>> {
+    let read = found.get(member).cloned().map(serde_json::from_value);
+    match read {
+        Some(Ok(read)) => Ok(read),
+        _ => Err(CommandFault::usage(format!(
+            "the gateway's answer has no list `{member}`; is it another version?"
+        ))
+        .into()),
+    }
+}
