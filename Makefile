@@ -83,11 +83,21 @@ soak: ## Fuzz what reads peers' bytes, SOAK_SECONDS=60 for each target
 	@scripts/soak.sh
 
 .PHONY: bench
-bench: ## CPU time and latency of one read and of long lists, memory of idle subscriptions (release build)
-	@cargo build --release -p aldgate
-	@scripts/bench.py --binary $(TARGET)/release/aldgate
-	@scripts/bench_lists.py --binary $(TARGET)/release/aldgate
-	@scripts/bench_listens.py --binary $(TARGET)/release/aldgate
+bench: bench-programs ## Aldgate beside nginx, a bare pass-through and a rival (docs/performance.md); writes target/bench/report.json
+	@scripts/bench/run.py --binaries $(TARGET)/release --counting $(TARGET)/bench/counting --report $(TARGET)/bench/report.json
+	@scripts/bench/listens.py --binary $(TARGET)/release/aldgate
+
+# The programs that count allocations are copied away before the others take their places.
+.PHONY: bench-programs
+bench-programs: BENCHED := -p aldgate -p aldgate-testkit --bin aldgate \
+	--example echo_upstream --example pass_through --example load
+bench-programs:
+	@scripts/setup-bench.sh
+	@cargo build --release $(BENCHED) --features aldgate/count-allocations,aldgate-testkit/count-allocations
+	@mkdir -p $(TARGET)/bench/counting/examples
+	@cp $(TARGET)/release/aldgate $(TARGET)/bench/counting/
+	@cp $(addprefix $(TARGET)/release/examples/,echo_upstream pass_through load) $(TARGET)/bench/counting/examples/
+	@cargo build --release $(BENCHED)
 
 .PHONY: conformance
 conformance: binary ## The official conformance suite: testkit's everything-server, alone and behind the gateway; the gateway as client

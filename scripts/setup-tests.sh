@@ -4,24 +4,7 @@
 # is missing and fails.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
-
-say() { printf 'test set-up: %s\n' "$*"; }
-fail() {
-    printf 'test set-up: %s\n' "$*" >&2
-    exit 1
-}
-
-# system_packages WHY PACKAGE…
-system_packages() {
-    local why=$1
-    shift
-    if ((EUID != 0)) || ! command -v apt-get > /dev/null; then
-        fail "$why; install it first, on Debian and Ubuntu with \`sudo apt-get install $*\`"
-    fi
-    say "$why; installing $*"
-    apt-get update -qq
-    DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends "$@"
-}
+source scripts/system-packages.sh
 
 command -v strace > /dev/null || system_packages "strace is missing" strace
 

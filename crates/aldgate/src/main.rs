@@ -34,7 +34,11 @@ fn main() -> ExitCode {
                 return ExitCode::FAILURE;
             }
         };
-    let done = runtime.block_on(command::run(arguments));
+    let done = runtime.block_on(async {
+        #[cfg(feature = "count-allocations")]
+        aldgate_testkit::bench::allocations::tell_at_signal();
+        command::run(arguments).await
+    });
     runtime.shutdown_timeout(std::time::Duration::from_secs(5));
     match done {
         Ok(code) => code,

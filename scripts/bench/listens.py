@@ -16,7 +16,8 @@ import tempfile
 import time
 from pathlib import Path
 
-from bench import configure, cpu_seconds, end, start, wait_for
+from gateway import configure
+from processes import cpu_seconds, end, start, wait_for
 
 REVISION = "2026-07-28"
 POLICY = '@id("all") permit (principal, action, resource);\n'

@@ -1,0 +1,77 @@
+"""The report as a table, with ratios and with the aims that are met and those that are not."""
+
+from collections.abc import Callable, Iterator
+
+RSS_MIB = 30
+
+
+def lines(report: dict) -> Iterator[str]:
+    machine = report["machine"]
+    yield (
+        f"{machine['date']}, commit {machine['commit']}, {machine['cpus']} CPUs ({machine['model']}), "
+        f"sampling of spans: {report['sampling'] or 'not configurable in this version'}"
+    )
+    for what in ("call", "list"):
+        if what in report:
+            yield from comparison(f"tools/{what}", report[what])
+    yield ""
+    yield "Aims"
+    for said in aims(report):
+        yield f"  {said}"
+
+
+def comparison(title: str, cells: dict) -> Iterator[str]:
+    yield ""
+    yield (
+        f"{title:<12}{'':<9}{'req/s':>9}{'p50 ms':>9}{'p99 ms':>9}{'CPU µs':>9}{'(range)':>18}{'allocs':>9}"
+        f"{'RSS MiB':>9}{'foreign %':>11}"
+    )
+    for concurrency, targets in cells.items():
+        for name, cell in targets.items():
+            between = cell.get("cpu_us_range")
+            yield (
+                f"{concurrency:<12}{name:<9}{cell['rps']:>9.0f}{cell['p50_ms']:>9.3f}{cell['p99_ms']:>9.3f}"
+                f"{number(cell['cpu_us'], 1):>9}{f'{between[0]:.1f}..{between[1]:.1f}' if between else '-':>18}"
+                f"{number(cell.get('allocs'), 0):>9}{number(cell['rss_mib'], 1):>9}{cell['foreign_percent']:>11.0f}"
+            )
+        pairs = [("aldgate", "hyper"), ("hyper", "nginx"), ("aldgate", "nginx"), ("aldgate", "peer")]
+        ratios = [
+            f"{over}/{under} {targets[over]['cpu_us'] / targets[under]['cpu_us']:.2f}"
+            for over, under in pairs
+            if targets.get(over, {}).get("cpu_us") and targets.get(under, {}).get("cpu_us")
+        ]
+        yield f"{'':<12}CPU: {', '.join(ratios)}"
+
+
+def number(value: float | None, digits: int) -> str:
+    return "-" if value is None else f"{value:.{digits}f}"
+
+
+def aims(report: dict) -> Iterator[str]:
+    """Each aim with what was measured, as far as it was."""
+
+    def one(what: str, most: float, measured: Callable[[], float], unit: str = "") -> str:
+        try:
+            value = measured()
+        except (KeyError, TypeError):
+            return f"not measured: {what}, at most {most:g}{unit}"
+        return f"{'met' if value <= most else 'NOT MET'}: {what} is {value:.2f}{unit}, at most {most:g}{unit}"
+
+    call = report.get("call", {})
+    yield one(
+        "CPU of a call at c=16, aldgate to hyper", 2, lambda: call["c16"]["aldgate"]["cpu_us"] / call["c16"]["hyper"]["cpu_us"]
+    )
+    yield one(
+        "CPU of a call at c=16, hyper to nginx", 1.5, lambda: call["c16"]["hyper"]["cpu_us"] / call["c16"]["nginx"]["cpu_us"]
+    )
+    yield one(
+        "instructions of a call with 10,000 tools, to those with 10",
+        1.1,
+        lambda: report["tools"]["10000"]["call"]["instructions"] / report["tools"]["10"]["call"]["instructions"],
+    )
+    yield one(
+        "CPU of a list of 10,000 tools, aldgate to nginx",
+        1,
+        lambda: report["tools"]["10000"]["list"]["cpu_us"] / report["tools"]["10000"]["list"]["nginx"]["cpu_us"],
+    )
+    yield one("memory at c=64, calls", RSS_MIB, lambda: call["c64"]["aldgate"]["rss_mib"], " MiB")
