@@ -23,6 +23,11 @@ use tracing_subscriber::EnvFilter;
 /// Bytes of stack of each worker: a value of the allowed depth is checked against the allowed chains of schemas on it.
 const STACK: usize = 16 << 20;
 
+/// A call makes some hundred small allocations on several threads; this allocator is made for that.
+#[cfg(not(feature = "count-allocations"))]
+#[global_allocator]
+static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
+
 fn main() -> ExitCode {
     let arguments = cli::Arguments::parse();
     start_log();

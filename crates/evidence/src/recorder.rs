@@ -4,10 +4,12 @@
 mod tests;
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use aldgate_approval::Timestamp;
 use aldgate_store::{Durability, NewRow, Store, StoreFault};
 use tokio::sync::{broadcast, mpsc, oneshot};
+use tokio::time::{Instant, timeout_at};
 
 use crate::row::{Digests, Kind, Row};
 
@@ -15,6 +17,9 @@ use crate::row::{Digests, Kind, Row};
 const QUEUE: usize = 4096;
 /// Rows that are committed together at most.
 const GROUP: usize = 512;
+
+/// How long rows that nobody waits for may wait for others.
+const PATIENCE: Duration = Duration::from_millis(20);
 
 /// Why a row was not recorded. The caller refuses the request.
 #[derive(Debug, thiserror::Error)]
@@ -33,6 +38,8 @@ pub enum RecordFault {
 struct Entry {
     row: NewRow,
     durability: Durability,
+    /// Whether nobody waits for it yet.
+    waits: bool,
     done: oneshot::Sender<bool>,
 }
 
@@ -77,16 +84,19 @@ impl Recorder {
 
     /// Tells the watchers of a row that was stored in another way (together with an approval).
     pub fn announce(&self, row: &Row) {
-        // Nobody watching is no fault.
-        let _ = self.watchers.send(row.clone());
+        if self.watchers.receiver_count() > 0 {
+            // The last watcher may have gone meanwhile.
+            let _ = self.watchers.send(row.clone());
+        }
     }
 
-    /// Queues a row without waiting for its commit. Whoever needs it waits for it with [`Queued::committed`].
+    /// Queues a row without waiting for its commit, which comes with that of the next row, or soon after. Whoever needs it
+    /// waits for it with [`Queued::committed`].
     ///
     /// # Errors
     /// Where the queue is full or the store is gone.
     pub fn queue(&self, row: &Row, digests: Option<&Digests>) -> Result<Queued, RecordFault> {
-        let queued = self.send(row, digests, Durability::Group)?;
+        let queued = self.send(row, digests, Durability::Group, true)?;
         self.announce(row);
         Ok(queued)
     }
@@ -101,7 +111,7 @@ impl Recorder {
         digests: Option<&Digests>,
         durability: Durability,
     ) -> Result<(), RecordFault> {
-        self.send(row, digests, durability)?.committed().await?;
+        self.send(row, digests, durability, false)?.committed().await?;
         self.announce(row);
         Ok(())
     }
@@ -111,10 +121,11 @@ impl Recorder {
         row: &Row,
         digests: Option<&Digests>,
         durability: Durability,
+        waits: bool,
     ) -> Result<Queued, RecordFault> {
         let (done, committed) = oneshot::channel();
         let row = row.to_stored(digests.map(Digests::key))?;
-        self.queue.try_send(Entry { row, durability, done }).map_err(|refused| match refused {
+        self.queue.try_send(Entry { row, durability, waits, done }).map_err(|refused| match refused {
             mpsc::error::TrySendError::Full(_) => RecordFault::Full,
             mpsc::error::TrySendError::Closed(_) => RecordFault::Store,
         })?;
@@ -125,6 +136,15 @@ impl Recorder {
 async fn commit(store: Arc<Store>, mut entries: mpsc::Receiver<Entry>) {
     let mut group = Vec::new();
     while entries.recv_many(&mut group, GROUP).await > 0 {
+        let until = Instant::now() + PATIENCE;
+        while group.len() < GROUP && group.iter().all(|entry| entry.waits) {
+            let room = GROUP - group.len();
+            let more = entries.recv_many(&mut group, room);
+            // Closed, or nothing came.
+            if !matches!(timeout_at(until, more).await, Ok(1..)) {
+                break;
+            }
+        }
         let full = group.iter().any(|entry| entry.durability == Durability::Full);
         let durability = if full { Durability::Full } else { Durability::Group };
         let (rows, waiting): (Vec<_>, Vec<_>) = group.drain(..).map(|entry| (entry.row, entry.done)).unzip();
@@ -155,8 +175,8 @@ pub async fn close_open_intents(store: &Store, now: Timestamp) -> Result<usize, 
             let closed = Row {
                 kind: Kind::Outcome,
                 at: now,
-                outcome: Some("unknown".to_owned()),
-                code: Some("AG-OUTCOME-UNKNOWN".to_owned()),
+                outcome: Some("unknown".into()),
+                code: Some("AG-OUTCOME-UNKNOWN".into()),
                 detail: Some(
                     "the gateway stopped before the answer came: executed or unknown, do not retry"
                         .to_owned(),

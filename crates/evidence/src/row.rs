@@ -1,11 +1,15 @@
 //! One row of evidence.
 
+use std::borrow::Cow;
+use std::sync::Arc;
+
 use aldgate_approval::{CallId, Timestamp};
 use aldgate_authority::Principal;
 use aldgate_store::NewRow;
 use aws_lc_rs::hmac;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
+use serde_json::value::RawValue;
 
 /// What a row says.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -53,30 +57,30 @@ pub struct Row {
     #[serde(default)]
     pub round: u32,
     /// Who called, or who decided.
-    pub principal: Principal,
+    pub principal: Arc<Principal>,
     /// The method of the request.
-    pub method: String,
+    pub method: Cow<'static, str>,
     /// The tool as `upstream/tool`, or the name that was asked for where there is no such tool.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub tool: Option<String>,
+    pub tool: Option<Arc<str>>,
     /// Digest of the pinned contract.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub contract: Option<String>,
+    pub contract: Option<Arc<str>>,
     /// `automatic`, `requires_approval` or `prohibited`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub ruling: Option<String>,
+    pub ruling: Option<Cow<'static, str>>,
     /// Why it was ruled so.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub explanation: Option<Value>,
+    pub explanation: Option<Arc<RawValue>>,
     /// The approval that is asked for, decided or redeemed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub approval: Option<String>,
     /// `complete`, `tool_error`, `input_required`, `rpc_error`, `failed`, `cancelled`, `unknown`; for a decision `approve` or `deny`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub outcome: Option<String>,
+    pub outcome: Option<Cow<'static, str>>,
     /// The stable code of a refusal or failure.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub code: Option<String>,
+    pub code: Option<Cow<'static, str>>,
     /// In words, for a person.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub detail: Option<String>,
@@ -100,14 +104,20 @@ pub struct Row {
 impl Row {
     /// A row with what every row has.
     #[must_use]
-    pub fn new(kind: Kind, at: Timestamp, call: CallId, principal: Principal, method: &str) -> Self {
+    pub fn new(
+        kind: Kind,
+        at: Timestamp,
+        call: CallId,
+        principal: Arc<Principal>,
+        method: &'static str,
+    ) -> Self {
         Self {
             at,
             kind,
             call,
             round: 0,
             principal,
-            method: method.to_owned(),
+            method: Cow::Borrowed(method),
             tool: None,
             contract: None,
             ruling: None,
@@ -124,6 +134,12 @@ impl Row {
         }
     }
 
+    /// Why it was ruled so, to be looked into.
+    #[must_use]
+    pub fn explained(&self) -> Option<Value> {
+        serde_json::from_str(self.explanation.as_deref()?.get()).ok()
+    }
+
     /// The row as the store takes it.
     ///
     /// # Errors
@@ -133,8 +149,8 @@ impl Row {
             at: self.at.0,
             tenant: self.principal.tenant.clone(),
             call: self.call.to_string(),
+            round: self.round,
             kind: self.kind.as_str(),
-            principal: self.principal.id(),
             tool: self.tool.clone(),
             digest_key,
             body: serde_json::to_string(self)?,

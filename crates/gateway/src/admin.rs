@@ -86,7 +86,7 @@ async fn door(State(gate): State<Arc<Gate>>, request: Request, next: Next) -> Re
 }
 
 /// The authenticated principal of a request.
-struct Caller(Principal);
+struct Caller(Arc<Principal>);
 
 impl FromRequestParts<Arc<Gate>> for Caller {
     type Rejection = AdminFault;

@@ -138,10 +138,10 @@ fn binding(trail: &Trail, ruled: &Ruled) -> Result<Binding, Refusal> {
         trail.principal.clone().ok_or_else(|| Refusal::host("AG-INTERNAL", "nobody was identified"))?;
     let offer = ruled.call.target.offer();
     Ok(Binding {
-        caller,
+        caller: caller.as_ref().clone(),
         upstream: offer.source.upstream.identity(),
-        tool: offer.concern(),
-        contract: offer.contract.clone(),
+        tool: offer.concern.to_string(),
+        contract: offer.contract.to_string(),
         arguments: ruled.call.arguments.clone(),
         registry: ruled.ruling.registry_digest().unwrap_or_default().to_owned(),
         policy: ruled.ruling.policy_digest().unwrap_or_default().to_owned(),

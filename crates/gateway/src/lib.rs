@@ -16,6 +16,7 @@ mod gateway;
 mod head;
 mod identify;
 mod journey;
+mod kept;
 mod line;
 mod listen;
 mod observe;

@@ -91,11 +91,11 @@ pub(crate) async fn outcome(
     row.took_ms = Some(outcome.took_ms);
     match &outcome.ended {
         Ended::Complete { result, is_error } => {
-            row.outcome = Some(if *is_error { "tool_error" } else { "complete" }.to_owned());
+            row.outcome = Some(if *is_error { "tool_error" } else { "complete" }.into());
             row.result = Some(trail.digests.of(result));
         }
         Ended::Asked { result } => {
-            row.outcome = Some("input_required".to_owned());
+            row.outcome = Some("input_required".into());
             row.result = Some(trail.digests.of(result));
         }
         Ended::Error { error, code, told } => {
@@ -103,7 +103,7 @@ pub(crate) async fn outcome(
             // What the upstream wrote is content: kept as a digest.
             row.detail = Some(format!("the upstream answered with the JSON-RPC error {code}"));
             if told.code() != "AG-OUTCOME-UNKNOWN" {
-                row.outcome = Some("rpc_error".to_owned());
+                row.outcome = Some("rpc_error".into());
             }
             row.result = Some(trail.digests.of(error.get().as_bytes()));
         }
@@ -155,7 +155,7 @@ pub(crate) async fn refusal(gate: &Gate, trail: &Trail, refusal: &Refusal) {
 /// Records that a client left before its call was made. Nobody is there who could wait for the commit.
 pub(crate) fn abandoned(gate: &Gate, trail: &Trail) {
     let Some(mut row) = trail.row(Kind::Refusal) else { return };
-    row.code = Some("AG-CLIENT-LEFT".to_owned());
+    row.code = Some("AG-CLIENT-LEFT".into());
     row.detail = Some("the client left before the call was made; nothing was sent".to_owned());
     match gate.recorder.queue(&row, Some(&trail.digests)) {
         // The group that it is in is committed or told in the log.
@@ -173,8 +173,8 @@ fn describe(row: &mut Row, refusal: &Refusal) {
         "AG-CLIENT-LEFT" => "cancelled",
         _ => "failed",
     };
-    row.outcome = (row.kind == Kind::Outcome).then(|| outcome.to_owned());
-    row.code = Some(refusal.code().to_owned());
+    row.outcome = (row.kind == Kind::Outcome).then_some(outcome.into());
+    row.code = Some(refusal.code().into());
     // What the guard says may quote the body; content is not kept.
     row.detail = (!refusal.code().starts_with("AG-WIRE-")).then(|| refusal.to_string());
 }

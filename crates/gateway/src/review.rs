@@ -107,7 +107,7 @@ pub fn review(
             key: tool.offer.key.clone(),
             upstream: tool.offer.source.upstream.name().to_owned(),
             tool: tool.offer.name.clone(),
-            contract: tool.offer.contract.clone(),
+            contract: tool.offer.contract.to_string(),
             hints: tool.hints,
             input_schema: tool.input_schema.clone(),
         })
@@ -119,7 +119,7 @@ pub fn review(
             key: resource.offer.key.clone(),
             upstream: resource.offer.source.upstream.name().to_owned(),
             template: resource.offer.name.clone(),
-            contract: resource.offer.contract.clone(),
+            contract: resource.offer.contract.to_string(),
         })
         .collect();
     let prompts = catalog
@@ -130,7 +130,7 @@ pub fn review(
             key: prompt.offer.key.clone(),
             upstream: prompt.offer.source.upstream.name().to_owned(),
             prompt: prompt.offer.name.clone(),
-            contract: prompt.offer.contract.clone(),
+            contract: prompt.offer.contract.to_string(),
             arguments: prompt
                 .arguments
                 .iter()

@@ -1,10 +1,13 @@
 //! The fifth step: what the host's registry and policies say.
 
-use aldgate_authority::{Action, Argument, Question, Ruling, Verdict, implied};
+use std::sync::Arc;
+
+use aldgate_authority::{Action, Argument, Question, Verdict};
 use aldgate_wire::request::Method;
 
 use crate::catalog::{Call, Progress};
 use crate::gate::Gate;
+use crate::kept::Reasoned;
 use crate::observe;
 use crate::refusal::Refusal;
 use crate::trail::Trail;
@@ -15,13 +18,13 @@ const WAIT_FOR_COMPARISON: std::time::Duration = std::time::Duration::from_secs(
 /// A call and the ruling on it, made for exactly these values.
 pub(crate) struct Ruled {
     pub(crate) call: Box<Call>,
-    pub(crate) ruling: Ruling,
+    pub(crate) ruling: Arc<Reasoned>,
 }
 
 /// Rules on a call. A contract that is not the pinned one refuses it first.
 pub(crate) async fn decide(gate: &Gate, trail: &mut Trail, call: Box<Call>) -> Result<Ruled, Refusal> {
     let principal =
-        trail.principal.as_ref().ok_or_else(|| Refusal::host("AG-INTERNAL", "nobody was identified"))?;
+        trail.principal.clone().ok_or_else(|| Refusal::host("AG-INTERNAL", "nobody was identified"))?;
     let responses = match &call.progress {
         Progress::Round { responses, .. } => responses.as_deref(),
         Progress::Fresh => call.request.params.input_responses.as_deref(),
@@ -32,8 +35,8 @@ pub(crate) async fn decide(gate: &Gate, trail: &mut Trail, call: Box<Call>) -> R
         None => call.request.params.arguments.as_deref(),
     };
     let span = observe::check(gate, trail, "ruling");
-    let ruling = trail.snapshot.rule(&Question {
-        principal,
+    let question = Question {
+        principal: &principal,
         action: action(call.request.method),
         target: call.target.offer().item().into(),
         uri: call.request.params.uri.as_deref(),
@@ -44,14 +47,11 @@ pub(crate) async fn decide(gate: &Gate, trail: &mut Trail, call: Box<Call>) -> R
             .map(|completion| Argument { name: &completion.name, value: &completion.value }),
         input_responses: responses,
         client: &principal.client,
-    });
-    let ruling = match call.target.hints() {
-        Some(hints) => ruling.with_implied(implied(hints)),
-        None => ruling,
     };
+    let ruling = trail.snapshot.reasoned(&principal, &question, &call.target);
     observe::ruled(gate, trail, span, call.request.method, ruling.rule(), ruling.verdict());
     trail.ruling = Some(word(ruling.verdict()));
-    trail.explanation = serde_json::to_value(ruling.explanation()).ok();
+    trail.explanation.clone_from(&ruling.explanation);
     if ruling.verdict() == Verdict::Prohibited {
         return Err(Refusal::prohibited(ruling.code().unwrap_or("AG-PROHIBITED"), ruling.rule()));
     }

@@ -2,15 +2,18 @@
 
 use std::sync::Arc;
 
-use aldgate_authority::{Action, Authorizer, PolicySet, Question, Registry, Ruling, Uri, Verdict};
+use aldgate_authority::{
+    Action, Authorizer, PolicySet, Principal, Question, Registry, Ruling, Uri, Verdict, implied,
+};
 use aldgate_contract::{Lock, UpstreamIdentity};
 use aldgate_identity::Authenticator;
 use async_trait::async_trait;
 use tokio::task::AbortHandle;
 
-use crate::catalog::{Asking, Catalog, Source, Standing, keep_verifying, live_list};
+use crate::catalog::{Asking, Catalog, Source, Standing, Target, keep_verifying, live_list};
 use crate::clock;
 use crate::gateway::StartFault;
+use crate::kept::{Kept, Key, Reasoned};
 use crate::listen::Listeners;
 use crate::review::authorizer;
 use crate::settings::{Pins, Settings, UpstreamSettings};
@@ -46,6 +49,7 @@ pub(crate) struct Snapshot {
     pub(crate) catalog: Catalog,
     pub(crate) authorizer: Authorizer,
     pub(crate) identity: Arc<dyn Authenticator>,
+    kept: Kept,
     tasks: Vec<AbortHandle>,
 }
 
@@ -72,7 +76,7 @@ impl Snapshot {
             let listening = tokio::spawn(keep_listening(source.clone()));
             [comparing.abort_handle(), listening.abort_handle()]
         });
-        let snapshot = Self { tasks: tasks.collect(), catalog, authorizer, identity };
+        let snapshot = Self { tasks: tasks.collect(), kept: Kept::default(), catalog, authorizer, identity };
         // Lists are whole from the first request on where the upstreams answer in time; nobody waits for one that does not.
         let compared = snapshot.catalog.sources.iter().map(|source| source.watch.is_known(&source.standing));
         let _ = tokio::time::timeout(FIRST_COMPARISON, futures::future::join_all(compared)).await;
@@ -100,6 +104,32 @@ impl Snapshot {
             }
         }
         strictest
+    }
+
+    /// Rules on a request about `target`, or takes the ruling that is kept where nothing else can have come out.
+    pub(crate) fn reasoned(
+        &self,
+        principal: &Arc<Principal>,
+        question: &Question<'_>,
+        target: &Target,
+    ) -> Arc<Reasoned> {
+        let offer = target.offer();
+        let key =
+            Key { principal: principal.clone(), action: question.action, concern: offer.concern.clone() };
+        if let Some(kept) = self.kept.get(&key) {
+            return kept;
+        }
+        let ruling = self.rule(question);
+        let reasoned = Arc::new(Reasoned::new(match target.hints() {
+            Some(hints) => ruling.with_implied(implied(hints)),
+            None => ruling,
+        }));
+        // A resource is ruled on by its URI too.
+        let keeps = matches!(question.action, Action::Call | Action::GetPrompt);
+        if keeps && !self.authorizer.reads_context(&offer.item(), question.action) {
+            self.kept.keep(key, &reasoned);
+        }
+        reasoned
     }
 
     /// Stops comparing and listening; requests that still hold the snapshot compare at need.

@@ -1,5 +1,6 @@
 //! What is known of a request while it travels; evidence and reply are made of it.
 
+use std::borrow::Cow;
 use std::sync::Arc;
 
 use aldgate_approval::CallId;
@@ -21,15 +22,15 @@ pub struct Trail {
     pub(crate) snapshot: Arc<Snapshot>,
     pub(crate) call: CallId,
     pub(crate) round: u32,
-    pub(crate) principal: Option<Principal>,
+    pub(crate) principal: Option<Arc<Principal>>,
     /// From when on the principal's credentials are good no more.
     pub(crate) expires_at: Option<OffsetDateTime>,
     pub(crate) request_id: Option<RequestId>,
     pub(crate) method: Option<&'static str>,
-    pub(crate) tool: Option<String>,
-    pub(crate) contract: Option<String>,
+    pub(crate) tool: Option<Arc<str>>,
+    pub(crate) contract: Option<Arc<str>>,
     pub(crate) ruling: Option<&'static str>,
-    pub(crate) explanation: Option<serde_json::Value>,
+    pub(crate) explanation: Option<Arc<RawValue>>,
     pub(crate) approval: Option<String>,
     pub(crate) arguments: Option<String>,
     pub(crate) responses: Option<String>,
@@ -51,7 +52,7 @@ impl Trail {
     pub(crate) fn begin(snapshot: Arc<Snapshot>) -> Result<Self, clock::NoRandomness> {
         Ok(Self {
             snapshot,
-            call: CallId::from_random(clock::random()?),
+            call: CallId::at(clock::now(), clock::random()?),
             round: 0,
             principal: None,
             expires_at: None,
@@ -76,7 +77,7 @@ impl Trail {
     /// What the request turned out to be about, and its arguments.
     pub(crate) fn about(&mut self, target: &Target, arguments: Option<&RawValue>) {
         let offer = target.offer();
-        self.tool = Some(offer.concern());
+        self.tool = Some(offer.concern.clone());
         self.contract = Some(offer.contract.clone()).filter(|digest| !digest.is_empty());
         self.arguments = Some(self.digests.of(arguments.map_or("{}", RawValue::get).as_bytes()));
         observe::resolved(self, target, arguments);
@@ -89,7 +90,7 @@ impl Trail {
         row.round = self.round;
         row.tool.clone_from(&self.tool);
         row.contract.clone_from(&self.contract);
-        row.ruling = self.ruling.map(str::to_owned);
+        row.ruling = self.ruling.map(Cow::Borrowed);
         row.approval.clone_from(&self.approval);
         row.arguments.clone_from(&self.arguments);
         row.responses.clone_from(&self.responses);

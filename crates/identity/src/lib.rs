@@ -5,6 +5,8 @@
 
 mod tokens;
 
+use std::sync::Arc;
+
 use aldgate_authority::Principal;
 use async_trait::async_trait;
 use time::OffsetDateTime;
@@ -46,7 +48,7 @@ impl Unauthenticated {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Identity {
     /// Who it is.
-    pub principal: Principal,
+    pub principal: Arc<Principal>,
     /// From when on the credentials are good no more; `None` where they do not expire.
     pub expires_at: Option<OffsetDateTime>,
 }

@@ -4,6 +4,7 @@
 mod tests;
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
 
 use aldgate_authority::{Principal, PrincipalKind};
 use async_trait::async_trait;
@@ -152,9 +153,12 @@ impl TokenTable {
                 let fault = TokensFault::Expiry { name: name.clone(), found };
                 OffsetDateTime::parse(text, &Rfc3339).map_err(|_| fault)
             });
-            let identity = Identity { principal, expires_at: expires_at.transpose()? };
+            let identity = Identity { principal: Arc::new(principal), expires_at: expires_at.transpose()? };
             if let Some(other) = table.insert(hash, identity) {
-                return Err(TokensFault::SharedToken { first: other.principal.subject, second: name });
+                return Err(TokensFault::SharedToken {
+                    first: other.principal.subject.clone(),
+                    second: name,
+                });
             }
         }
         Ok(Self(table))

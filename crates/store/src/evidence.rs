@@ -1,5 +1,8 @@
 //! Evidence rows: appended in groups, never changed.
 
+use std::collections::BTreeSet;
+use std::sync::{Arc, LazyLock};
+
 use sqlx::{Connection as _, QueryBuilder, Row as _, Sqlite, SqliteConnection};
 
 use crate::fault::{Doing as _, StoreFault};
@@ -14,12 +17,12 @@ pub struct NewRow {
     pub tenant: String,
     /// The call that it belongs to.
     pub call: String,
+    /// The round of the call, from 0.
+    pub round: u32,
     /// `intent`, `outcome`, `refusal`, …
     pub kind: &'static str,
-    /// Issuer and subject.
-    pub principal: String,
     /// `upstream/tool`, where there is one.
-    pub tool: Option<String>,
+    pub tool: Option<Arc<str>>,
     /// Key of the digests in the body.
     pub digest_key: Option<[u8; 16]>,
     /// The whole row as JSON.
@@ -52,32 +55,67 @@ pub struct EvidenceFilter {
     pub limit: u32,
 }
 
-const ROWS_PER_INSERT: usize = 100;
+/// Rows that one statement takes; each size is prepared once.
+const SIZES: [usize; 4] = [64, 16, 4, 1];
+
+/// The statement that inserts so many rows.
+static INSERTS: LazyLock<[String; SIZES.len()]> = LazyLock::new(|| {
+    SIZES.map(|rows| {
+        let values = vec!["(?,?,?,?,?,?,?)"; rows].join(",");
+        format!("INSERT INTO evidence (at, tenant, call, kind, tool, digest_key, body) VALUES {values}")
+    })
+});
 
 pub(crate) async fn insert(connection: &mut SqliteConnection, rows: &[NewRow]) -> Result<(), StoreFault> {
-    for chunk in rows.chunks(ROWS_PER_INSERT) {
-        let mut query = QueryBuilder::<Sqlite>::new(
-            "INSERT INTO evidence (at, tenant, call, kind, principal, tool, digest_key, body) ",
-        );
-        query.push_values(chunk, |mut values, row| {
-            values
-                .push_bind(row.at)
-                .push_bind(&row.tenant)
-                .push_bind(&row.call)
-                .push_bind(row.kind)
-                .push_bind(&row.principal)
-                .push_bind(&row.tool)
-                .push_bind(row.digest_key.as_ref().map(<[u8; 16]>::as_slice))
-                .push_bind(&row.body);
-        });
-        query
-            .build()
-            .persistent(chunk.len() == 1)
+    let mut left = rows;
+    for (size, statement) in SIZES.iter().zip(INSERTS.iter()) {
+        while let Some((chunk, rest)) = left.split_at_checked(*size) {
+            left = rest;
+            let mut query = sqlx::query(statement.as_str());
+            for row in chunk {
+                query = query
+                    .bind(row.at)
+                    .bind(&row.tenant)
+                    .bind(&row.call)
+                    .bind(row.kind)
+                    .bind(row.tool.as_deref())
+                    .bind(row.digest_key.as_ref().map(<[u8; 16]>::as_slice))
+                    .bind(&row.body);
+            }
+            query.execute(&mut *connection).await.doing("append evidence")?;
+        }
+    }
+    note_open(connection, rows).await
+}
+
+/// Keeps account of the calls that have an intent and no outcome.
+async fn note_open(connection: &mut SqliteConnection, rows: &[NewRow]) -> Result<(), StoreFault> {
+    let of = |kind| rows.iter().filter(move |row: &&NewRow| row.kind == kind).map(NewRow::round_of_call);
+    let ended: BTreeSet<(&str, u32)> = of("outcome").collect();
+    let begun: BTreeSet<(&str, u32)> = of("intent").collect();
+    for (call, round) in begun.difference(&ended) {
+        sqlx::query("INSERT INTO open_calls (call, round) VALUES (?, ?) ON CONFLICT DO NOTHING")
+            .bind(call)
+            .bind(round)
             .execute(&mut *connection)
             .await
-            .doing("append evidence")?;
+            .doing("note an open call")?;
+    }
+    for (call, round) in ended.difference(&begun) {
+        sqlx::query("DELETE FROM open_calls WHERE call = ? AND round = ?")
+            .bind(call)
+            .bind(round)
+            .execute(&mut *connection)
+            .await
+            .doing("note the end of a call")?;
     }
     Ok(())
+}
+
+impl NewRow {
+    fn round_of_call(&self) -> (&str, u32) {
+        (&self.call, self.round)
+    }
 }
 
 impl Store {
@@ -126,9 +164,8 @@ impl Store {
     /// Where the database refuses.
     pub async fn open_intents(&self) -> Result<Vec<StoredRow>, StoreFault> {
         let rows = sqlx::query(
-            "SELECT seq, body FROM evidence AS intent WHERE kind = 'intent' AND \
-             (SELECT count(*) FROM evidence AS i WHERE i.kind = 'intent' AND i.call = intent.call AND i.seq <= intent.seq) > \
-             (SELECT count(*) FROM evidence AS o WHERE o.kind = 'outcome' AND o.call = intent.call) ORDER BY seq",
+            "SELECT seq, body FROM open_calls AS open JOIN evidence AS intent ON intent.call = open.call \
+             WHERE kind = 'intent' AND json_extract(body, '$.round') = open.round ORDER BY seq",
         )
         .fetch_all(&self.readers)
         .await

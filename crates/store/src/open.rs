@@ -14,7 +14,8 @@ use crate::evidence::{NewRow, insert};
 use crate::fault::{Doing as _, StoreFault};
 
 /// The forms of the database in their order; `user_version` counts how many of them a file has been through.
-const MIGRATIONS: &[&str] = &[include_str!("../migrations/0001_start.sql")];
+const MIGRATIONS: &[&str] =
+    &[include_str!("../migrations/0001_start.sql"), include_str!("../migrations/0002_open_calls.sql")];
 
 /// How a commit reaches the disk.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

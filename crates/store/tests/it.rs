@@ -7,6 +7,8 @@ use std::sync::Arc;
 use aldgate_approval::{ApprovalId, Binding, CallId, Decision, Record, RecordState, Timestamp, Verdict};
 use aldgate_authority::{Principal, PrincipalKind};
 use aldgate_store::{ApprovalFilter, AskOutcome, Durability, EvidenceFilter, NewRow, Store, StoreFault};
+use sqlx::sqlite::SqliteConnectOptions;
+use sqlx::{Connection as _, SqliteConnection};
 
 fn principal(subject: &str, tenant: &str) -> Principal {
     Principal {
@@ -33,15 +35,19 @@ fn binding(arguments: &str) -> Binding {
 }
 
 fn row(call: &str, kind: &'static str) -> NewRow {
+    of_round(call, 0, kind)
+}
+
+fn of_round(call: &str, round: u32, kind: &'static str) -> NewRow {
     NewRow {
         at: 1,
         tenant: "main".into(),
         call: call.into(),
+        round,
         kind,
-        principal: "config#agent".into(),
         tool: Some("parts/order".into()),
         digest_key: Some([1; 16]),
-        body: "{}".into(),
+        body: format!(r#"{{"round":{round}}}"#),
     }
 }
 
@@ -223,18 +229,60 @@ async fn a_round_is_spent_once() {
 async fn intents_without_an_outcome_are_found() {
     let folder = tempfile::tempdir().unwrap();
     let store = Store::open(folder.path()).await.unwrap();
-    let rows = [
+    let together = [
         row("c_done", "intent"),
         row("c_done", "outcome"),
         row("c_open", "intent"),
+        row("c_later", "intent"),
         row("c_round", "intent"),
         row("c_round", "outcome"),
-        row("c_round", "intent"),
+        of_round("c_round", 1, "intent"),
         row("c_refused", "refusal"),
     ];
-    store.append(&rows, Durability::Group).await.unwrap();
+    store.append(&together, Durability::Group).await.unwrap();
+    let open = async || store.open_intents().await.unwrap().iter().map(|row| row.seq).collect::<Vec<_>>();
+    assert_eq!(open().await, [3, 4, 7]);
+    store.append(&[row("c_later", "outcome")], Durability::Group).await.unwrap();
+    assert_eq!(open().await, [3, 7]);
+    // More than the largest statement takes.
+    let many: Vec<_> = (0..150).map(|number| row(&format!("c_{number}"), "intent")).collect();
+    store.append(&many, Durability::Group).await.unwrap();
+    assert_eq!(open().await.len(), 152);
+    store.append(&[of_round("c_round", 1, "outcome")], Durability::Group).await.unwrap();
+    assert_eq!(open().await.len(), 151);
+}
+
+#[tokio::test]
+async fn a_store_of_the_first_form_keeps_its_rows_and_its_open_calls() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("aldgate.sqlite");
+    let options = SqliteConnectOptions::new().filename(&path).create_if_missing(true);
+    let mut old = SqliteConnection::connect_with(&options).await.unwrap();
+    let script = include_str!("../migrations/0001_start.sql");
+    sqlx::raw_sql(script).execute(&mut old).await.unwrap();
+    let hash =
+        script.bytes().fold(0x811c_9dc5_u32, |hash, byte| (hash ^ u32::from(byte)).wrapping_mul(0x0100_0193));
+    let set = format!("PRAGMA user_version = 1; PRAGMA application_id = {}", hash & 0x7fff_ffff);
+    sqlx::raw_sql(sqlx::AssertSqlSafe(set)).execute(&mut old).await.unwrap();
+    for (call, kind, round) in [("c_done", "intent", 0), ("c_done", "outcome", 0), ("c_open", "intent", 2)] {
+        sqlx::query(
+            "INSERT INTO evidence (at, tenant, call, kind, principal, body) VALUES (1, 'main', ?, ?, 'p', ?)",
+        )
+        .bind(call)
+        .bind(kind)
+        .bind(format!(r#"{{"round":{round}}}"#))
+        .execute(&mut old)
+        .await
+        .unwrap();
+    }
+    old.close().await.unwrap();
+    let store = Store::open(folder.path()).await.unwrap();
     let open: Vec<_> = store.open_intents().await.unwrap().iter().map(|row| row.seq).collect();
-    assert_eq!(open, [3, 6]);
+    assert_eq!(open, [3]);
+    store.append(&[of_round("c_open", 2, "outcome")], Durability::Group).await.unwrap();
+    assert!(store.open_intents().await.unwrap().is_empty());
+    let filter = EvidenceFilter { tenant: "main".into(), limit: 10, ..Default::default() };
+    assert_eq!(store.evidence(&filter).await.unwrap().len(), 4);
 }
 
 #[tokio::test]
@@ -285,7 +333,6 @@ async fn a_principal_has_so_many_pending_approvals_and_no_more() {
 
 #[tokio::test]
 async fn a_store_of_another_form_is_refused_at_the_start() {
-    use sqlx::Connection as _;
     let folder = tempfile::tempdir().unwrap();
     drop(Store::open(folder.path()).await.unwrap());
     drop(Store::open(folder.path()).await.unwrap());
@@ -302,7 +349,6 @@ async fn a_store_of_another_form_is_refused_at_the_start() {
 
 /// Runs a statement on the store's file, past the store.
 async fn behind_its_back(folder: &std::path::Path, statement: &'static str) {
-    use sqlx::Connection as _;
     let file = format!("sqlite:{}", folder.join("aldgate.sqlite").display());
     let mut connection = sqlx::SqliteConnection::connect(&file).await.unwrap();
     sqlx::raw_sql(statement).execute(&mut connection).await.unwrap();

@@ -204,11 +204,9 @@ impl Screen {
         let key = row.tool.as_deref().unwrap_or(&row.method);
         let tool = bare(key);
         let call = row.call.as_str();
-        let why = row
-            .explanation
-            .as_ref()
-            .and_then(|said| said.pointer("/reasons/0/message"))
-            .and_then(Value::as_str);
+        let explained = row.explained();
+        let why =
+            explained.as_ref().and_then(|said| said.pointer("/reasons/0/message")).and_then(Value::as_str);
         let ruling = row.ruling.as_deref().unwrap_or_default();
         let ruled = || {
             self.emit(

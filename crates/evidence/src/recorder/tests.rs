@@ -18,7 +18,7 @@ fn row(kind: Kind, call: u8) -> Row {
         name: "agent".into(),
         client: "agent".into(),
     };
-    Row::new(kind, Timestamp(7), CallId::from_random([call; 16]), principal, "tools/call")
+    Row::new(kind, Timestamp(7), CallId::from_random([call; 16]), Arc::new(principal), "tools/call")
 }
 
 async fn bodies(store: &Store) -> Vec<Row> {

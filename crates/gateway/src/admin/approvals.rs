@@ -107,17 +107,17 @@ pub(super) async fn decide(
 ) -> Result<Json<Value>, AdminFault> {
     let decided = take(&gate, &caller.0, &id, body).await;
     if let Err(fault) = &decided {
-        refused(&gate, caller.0, &id, fault).await;
+        refused(&gate, caller.0.clone(), &id, fault).await;
     }
     decided
 }
 
-async fn refused(gate: &Gate, caller: Principal, id: &str, fault: &AdminFault) {
+async fn refused(gate: &Gate, caller: Arc<Principal>, id: &str, fault: &AdminFault) {
     let Ok(random) = clock::random() else { return gate.counters.count_unrecorded() };
     let call = CallId::from_random(random);
     let mut row = Row::new(Kind::Refusal, clock::now(), call, caller, DECIDE);
     row.approval = ApprovalId::parse(id).map(|id| id.to_string());
-    row.code = Some(fault.code().to_owned());
+    row.code = Some(fault.code().to_owned().into());
     row.detail = Some(fault.message().chars().take(300).collect());
     if let Err(fault) = gate.recorder.record(&row, None, Durability::Group).await {
         tracing::error!(error = &fault as &dyn std::error::Error, "a refused decision was not recorded");
@@ -149,14 +149,19 @@ async fn take(
     let random = |_| AdminFault::new(500, "AG-INTERNAL", "the system's random source does not work");
     let digests = Digests::new(clock::random().map_err(random)?);
     // The decision is part of the story of the call that asked for it.
-    let mut row =
-        Row::new(Kind::ApprovalDecided, decision.at, record.asked_by.clone(), caller.clone(), DECIDE);
-    row.tool = Some(record.binding.tool.clone());
-    row.contract = Some(record.binding.contract.clone());
+    let mut row = Row::new(
+        Kind::ApprovalDecided,
+        decision.at,
+        record.asked_by.clone(),
+        Arc::new(caller.clone()),
+        DECIDE,
+    );
+    row.tool = Some(record.binding.tool.as_str().into());
+    row.contract = Some(record.binding.contract.as_str().into());
     row.approval = Some(record.id.to_string());
     row.outcome = Some(match decision.verdict {
-        Verdict::Approve => "approve".to_owned(),
-        Verdict::Deny => "deny".to_owned(),
+        Verdict::Approve => "approve".into(),
+        Verdict::Deny => "deny".into(),
     });
     row.detail = (!decision.note.is_empty()).then(|| decision.note.clone());
     let opened = approve::opened_arguments(gate, &sealed);

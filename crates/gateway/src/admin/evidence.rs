@@ -35,7 +35,7 @@ pub(super) async fn list(
     caller.may(&gate, Action::Audit)?;
     let Query(query) = query.map_err(|fault| AdminFault::bad(fault.body_text()))?;
     let filter = EvidenceFilter {
-        tenant: caller.0.tenant,
+        tenant: caller.0.tenant.clone(),
         call: None,
         tool: query.tool,
         kind: query.kind,
@@ -53,7 +53,7 @@ pub(super) async fn show(
 ) -> Result<Json<Value>, AdminFault> {
     caller.may(&gate, Action::Audit)?;
     let filter = EvidenceFilter {
-        tenant: caller.0.tenant,
+        tenant: caller.0.tenant.clone(),
         call: Some(call.clone()),
         limit: MOST,
         ..EvidenceFilter::default()

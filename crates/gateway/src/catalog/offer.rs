@@ -17,11 +17,13 @@ pub(crate) struct Offer {
     pub(crate) visible: String,
     /// `upstream/name`
     pub(crate) key: String,
+    /// It, as evidence and approvals name it.
+    pub(crate) concern: Arc<str>,
     /// The name that the upstream knows.
     pub(crate) name: String,
     pub(crate) source: Arc<Source>,
     /// Digest of the pinned contract; empty for a resource that is not under a pinned template.
-    pub(crate) contract: String,
+    pub(crate) contract: Arc<str>,
     /// What the lock has of it.
     pub(crate) pinned: Option<aldgate_contract::Item>,
     pub(crate) entry: Entry,
@@ -46,9 +48,10 @@ impl Offer {
             visible,
             name: pin.name.clone(),
             source: source.clone(),
-            contract: pin.digest.to_string(),
+            contract: pin.digest.to_string().into(),
             pinned: Some(aldgate_contract::Item { kind: pin.kind, name: pin.name.clone() }),
             entry: entry.clone(),
+            concern: Concern::of(kind, &key).to_string().into(),
             key,
         })
     }
@@ -67,11 +70,6 @@ impl Offer {
     /// is read, got or completed (MCP 2026-07-28, server/resources and server/prompts).
     pub(crate) fn read_only(&self) -> bool {
         self.kind != Kind::Tool || self.entry.read_only
-    }
-
-    /// It, as evidence and approvals name it.
-    pub(crate) fn concern(&self) -> String {
-        Concern::of(self.kind, &self.key).to_string()
     }
 
     /// Whether the upstream's contract is not the pinned one.

@@ -112,7 +112,7 @@ fn tool(
 ) -> Result<Resolved, Refusal> {
     let name = request.params.name.clone().unwrap_or_default();
     let Some(tool) = trail.snapshot.catalog.tools.get(&name).cloned() else {
-        trail.tool = Some(shown(&name));
+        trail.tool = Some(shown(&name).into());
         return Err(Refusal::unknown_tool(&name));
     };
     let arguments = request.params.arguments.as_deref();
@@ -138,7 +138,7 @@ fn prompt(
 ) -> Result<Resolved, Refusal> {
     let name = request.params.name.clone().unwrap_or_default();
     let Some(prompt) = trail.snapshot.catalog.prompts.get(&name).cloned() else {
-        trail.tool = Some(shown(&name));
+        trail.tool = Some(shown(&name).into());
         return Err(Refusal::unknown_prompt(&name));
     };
     let arguments = request.params.arguments.as_deref();
@@ -158,7 +158,7 @@ fn read(
         let registry = trail.snapshot.authorizer.registry();
         trail.snapshot.catalog.resource(registry, &uri).ok_or_else(|| Refusal::unknown_resource(&text))
     });
-    let resource = found.inspect_err(|_| trail.tool = Some(shown(&text)))?;
+    let resource = found.inspect_err(|_| trail.tool = Some(shown(&text).into()))?;
     // The URI is what this request is about: what a person approves, and what is digested.
     let arguments = to_raw_value(&serde_json::json!({"uri": text}))
         .map_err(|fault| Refusal::host("AG-INTERNAL", "the URI cannot be written").because(fault))?;

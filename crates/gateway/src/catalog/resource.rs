@@ -6,7 +6,7 @@
 
 use std::sync::Arc;
 
-use aldgate_authority::{Entry, Kind, Registry, Template, TemplateFault, Uri};
+use aldgate_authority::{Concern, Entry, Kind, Registry, Template, TemplateFault, Uri};
 use aldgate_contract::{Item, Kind as ContractKind};
 use serde_json::value::RawValue;
 
@@ -38,13 +38,15 @@ impl Resource {
         let template = Template::parse(name)?;
         let pin = source.lock.resource_templates.get(name);
         let listing = pin.map(|pin| listing(None, pin, entry)).transpose()?;
+        let key = format!("{}/{name}", source.upstream.name());
         let offer = Offer {
             kind: Kind::Resource,
             visible: name.to_owned(),
-            key: format!("{}/{name}", source.upstream.name()),
+            concern: Concern::of(Kind::Resource, &key).to_string().into(),
+            key,
             name: name.to_owned(),
             source: source.clone(),
-            contract: pin.map(|pin| pin.digest.to_string()).unwrap_or_default(),
+            contract: pin.map(|pin| pin.digest.to_string()).unwrap_or_default().into(),
             pinned: pin.map(|_| Item { kind: ContractKind::ResourceTemplate, name: name.to_owned() }),
             entry: entry.clone(),
         };

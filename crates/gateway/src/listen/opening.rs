@@ -7,6 +7,7 @@ use std::time::Duration;
 use aldgate_authority::{Action, Principal, Question, Ruling, Target, Uri, Verdict};
 use aldgate_wire::list::ListKind;
 use serde_json::json;
+use serde_json::value::to_raw_value;
 
 use super::{ListChange, Lists, Seat, Wanted};
 use crate::catalog::{Answer, Resource, listed};
@@ -116,11 +117,12 @@ pub(crate) async fn open(
     let nothing = asked && !honoured.lists.any() && honoured.uris.is_empty();
     let first = refused.first.take().filter(|_| nothing);
     trail.ruling = Some(word(if first.is_some() { Verdict::Prohibited } else { Verdict::Automatic }));
-    trail.explanation = Some(json!({
+    let explanation = json!({
         "honoured": honoured.as_filter(),
         "not_permitted": refused.explained(),
         "not_taken_on": shortened(not_taken_on.iter().map(String::as_str)),
-    }));
+    });
+    trail.explanation = to_raw_value(&explanation).ok().map(Arc::from);
     match first {
         Some(refusal) => Err(refusal),
         None => {

@@ -60,7 +60,7 @@ impl Why {
 struct Subscription {
     gate: Arc<Gate>,
     id: RequestId,
-    principal: Principal,
+    principal: Arc<Principal>,
     credentials: Credentials,
     wanted: Wanted,
     view: View,
@@ -75,7 +75,7 @@ struct Subscription {
 pub(crate) fn response(
     gate: Arc<Gate>,
     id: RequestId,
-    principal: Principal,
+    principal: Arc<Principal>,
     credentials: Credentials,
     opened: Opened,
 ) -> Response {
