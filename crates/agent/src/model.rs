@@ -246,10 +246,11 @@ impl Planner for ModelPlanner {
 fn spoken(reply: &Reply) -> Vec<Spoken> {
     let one = |block: &Block| match block {
         Block::Text(text) if text.trim().is_empty() => None,
-        Block::Text(text) => Some(Spoken::Text(text.clone())),
+        // White space at the end of the last message is refused.
+        Block::Text(text) => Some(Spoken::Text(text.trim_end().to_owned())),
         Block::Call(call) => Some(Spoken::Call {
             id: call.id.clone(),
-            name: call.name.clone(),
+            name: names::acceptable(&call.name),
             arguments: Value::Object(arguments(&call.arguments).unwrap_or_default()),
         }),
     };

@@ -19,15 +19,18 @@ fn a_plain_schema_stays_but_for_its_dialect() {
         json!({"$schema": "https://json-schema.org/draft/2020-12/schema", "type": "object",
             "properties": {"a": {"type": "string", "pattern": "^x", "oneOf": [{"minLength": 1}]}},
             "required": ["a"], "additionalProperties": false, "x-mcp-header": "A"}),
-        &expect![[r#"{"type":"object","properties":{"a":{"type":"string","pattern":"^x","oneOf":[{"minLength":1}]}},"required":["a"],"additionalProperties":false,"x-mcp-header":"A"}"#]],
+        &expect![[
+            r#"{"type":"object","properties":{"a":{"type":"string","pattern":"^x","oneOf":[{"minLength":1}]}},"required":["a"],"additionalProperties":false,"x-mcp-header":"A"}"#
+        ]],
     );
 }
 
 #[test]
 fn what_is_no_object_becomes_one() {
-    for schema in [json!({}), json!(true), json!({"type": ["object", "null"]}), json!({"properties": 7})] {
+    for schema in [json!({}), json!(true), json!({"type": ["object", "null"]})] {
         check(schema, &expect![[r#"{"type":"object","properties":{}}"#]]);
     }
+    check(json!({"properties": 7}), &expect![[r#"{"properties":{},"type":"object"}"#]]);
 }
 
 #[test]
