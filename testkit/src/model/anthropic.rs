@@ -26,7 +26,7 @@ pub(super) fn check(headers: &HeaderMap, body: &Value) -> Result<(), Wrong> {
     if text(body, "model").is_empty() {
         return Err(Wrong::invalid("model: Field required"));
     }
-    if !body.get("max_tokens").and_then(Value::as_u64).is_some_and(|tokens| tokens > 0) {
+    if body.get("max_tokens").and_then(Value::as_u64).is_none_or(|tokens| tokens == 0) {
         return Err(Wrong::invalid("max_tokens: Field required"));
     }
     if body.get("stream") != Some(&Value::Bool(true)) {
