@@ -136,6 +136,10 @@ impl ModelFault {
         Self::Stream { what: what.into() }
     }
 
+    pub(super) fn too_slow(after: Duration) -> Self {
+        Self::stream(format!("it did not end within {} s", after.as_secs_f64()))
+    }
+
     pub(super) fn stalled(after: Duration) -> Self {
         Self::stream(format!("nothing came for {} s", after.as_secs_f64()))
     }

@@ -236,6 +236,11 @@ async fn a_service_that_stalls_is_not_waited_for_for_ever() {
         let ran = work_with(api, &connection, [ModelAnswer::Stall(good)], limits.clone(), impatient).await;
         assert_eq!(ran.code(), "AG-MODEL-STREAM");
         assert!(ran.fault().contains("nothing came for 0.3 s"), "{}", ran.fault());
+        let slow =
+            |config: &mut aldgate_agent::ModelConfig| config.limits.longest = Duration::from_millis(300);
+        let stall = ModelAnswer::Stall(Script::says("I look at it.").events(api));
+        let ran = work_with(api, &connection, [stall], limits.clone(), slow).await;
+        assert!(ran.fault().contains("it did not end within 0.3 s"), "{}", ran.fault());
         let ran = work_with(api, &connection, [ModelAnswer::Silence, end(api)], limits, impatient).await;
         assert_eq!((ran.report().summary.as_str(), ran.retries()), ("It is done.", 1));
     }

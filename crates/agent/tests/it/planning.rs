@@ -89,6 +89,10 @@ async fn what_the_model_says_and_takes_is_told_as_it_happens() {
                     pieces += 1;
                 }
                 ModelEvent::Answered(one) => answered.push(one.clone()),
+                ModelEvent::Asked { server_address, server_port, max_tokens, .. } => {
+                    assert_eq!((server_address.as_str(), *max_tokens), ("127.0.0.1", 8192));
+                    assert_eq!(ran.requests[0].headers["host"], format!("127.0.0.1:{server_port}"));
+                }
                 _ => {}
             }
         }
