@@ -50,6 +50,7 @@ impl Service {
         let mut builder = reqwest::Client::builder()
             .redirect(reqwest::redirect::Policy::none())
             .no_proxy()
+            .user_agent(concat!("aldgate/", env!("CARGO_PKG_VERSION")))
             .connect_timeout(Duration::from_secs(10));
         if !base.is_tls {
             // Nothing that needs them: a machine without certificates can use a model of its own.
@@ -115,12 +116,8 @@ impl Service {
             Api::Anthropic => ("x-api-key", key.reveal().to_owned()),
             Api::OpenAi => (AUTHORIZATION.as_str(), format!("Bearer {}", key.reveal())),
         };
-        let mut value = HeaderValue::try_from(value).map_err(|_| ModelFault::Key {
-            url: self.base.url.clone(),
-            status: 0,
-            said: "it holds characters that no header may hold, and was not sent".to_owned(),
-            variable: self.api.key_variable(),
-        })?;
+        let mut value = HeaderValue::try_from(value)
+            .map_err(|_| ModelFault::NoHeader { variable: self.api.key_variable() })?;
         value.set_sensitive(true);
         headers.insert(name, value);
         Ok(headers)
