@@ -7,6 +7,7 @@ use serde_json::{Value, json};
 
 use crate::commands::pending;
 use crate::running::{Serving, aldgate, events_of, named, root};
+use crate::terminal::Terminal;
 
 const BOTH: [ModelApi; 2] = [ModelApi::Anthropic, ModelApi::OpenAi];
 
@@ -182,6 +183,41 @@ fn a_call_that_waits_for_a_person_goes_on_with_the_decision() {
             json!({"input": 200, "output": 40, "counted": 240})
         );
     }
+}
+
+#[test]
+fn a_person_at_a_terminal_is_told_what_waits_and_sees_it_go_on() {
+    let serving = Serving::start(&["--no-run"]);
+    let api = ModelApi::Anthropic;
+    let order =
+        json!({"part_no": "AC250-TV-S1", "quantity": 5, "ticket_id": "SR-20031", "justification": "x"});
+    let ask = Script::says("I order the part.").calls("id_1", "raise_parts_order", &order.to_string());
+    let model = Model::start(api, vec![ask.answer(api), Script::says("It is ordered.").answer(api)]);
+    let base = model.server.base_url(api);
+    let command = format!("agent run --planner anthropic --base-url {base} 'Work ticket SR-20031.'");
+    let variables = [
+        ("ALDGATE_URL", serving.url.as_str()),
+        ("ALDGATE_TOKEN", serving.agent.as_str()),
+        (key_variable(api), MODEL_KEY),
+    ];
+    let mut terminal = Terminal::run(&command, &variables);
+    terminal.until("asks (raise_parts_order)");
+    terminal.until("waiting for the decision");
+    let id = pending(&serving, 5);
+    assert!(serving.run_as(&serving.approver, &["approvals", "approve", &id]).status.success());
+    let (code, shown) = terminal.end();
+    assert_eq!(code, Some(0), "{shown}");
+    let place = |part: &str| shown.find(part).unwrap_or_else(|| panic!("`{part}` is missing: {shown}"));
+    let places = [
+        "I order the part.",
+        " 1. raise_parts_order",
+        "aldgate asks",
+        "    result: ",
+        "It is ordered.",
+        "tokens: ",
+    ]
+    .map(place);
+    assert!(places.is_sorted(), "{shown}");
 }
 
 #[test]
