@@ -2,7 +2,8 @@
 //!
 //! [`Upstream`] is an MCP server whose tools do what a test scripts: [`Behaviour`] lists what real servers do, and what
 //! none should; [`RawUpstream`] answers calls with any bytes. [`Client`] sends exact bytes and headers; [`RmcpClient`] is the
-//! official Rust SDK; [`bench`] is what `make bench` measures with. All stay on loopback. Nothing here waits for a length of time: a test opens a [`Latch`], or waits for
+//! official Rust SDK; [`bench`] is what `make bench` measures with; [`ModelServer`] is a model's service. All stay on
+//! loopback. Nothing here waits for a length of time: a test opens a [`Latch`], or waits for
 //! what it wants to see.
 
 mod behaviour;
@@ -13,6 +14,7 @@ mod ears;
 mod events;
 pub mod everything;
 mod latch;
+mod model;
 mod raw;
 mod respond;
 mod rmcp_client;
@@ -26,6 +28,7 @@ pub use client::{Client, ClientFault, Reply};
 pub use ears::Ears;
 pub use events::Events;
 pub use latch::Latch;
+pub use model::{MODEL_KEY, ModelAnswer, ModelApi, ModelRequest, ModelServer, Script};
 pub use raw::{RawUpstream, Step};
 pub use rmcp_client::{RmcpClient, RmcpFault, RmcpHearing};
 pub use seen::Seen;

@@ -1,7 +1,7 @@
 //! The planner that asks a model: the conversation, alike for all APIs.
 //!
-//! `talk` has what is said, `anthropic` and `openai` each know the shapes of one API, `service` sends requests and reads
-//! answers, `quoted` marks what tools wrote.
+//! `talk` has what is said, `anthropic` and `openai` each know the shapes of one API, `service` sends requests,
+//! `stream` reads answers, `quoted` marks what tools wrote.
 
 mod anthropic;
 mod config;
@@ -14,6 +14,7 @@ mod quoted;
 mod reply;
 mod schema;
 mod service;
+mod stream;
 mod talk;
 
 use async_trait::async_trait;
@@ -111,7 +112,16 @@ impl ModelPlanner {
         let turn = self.turn;
         let provider = self.config.api.provider();
         let model = self.config.model.clone();
-        observer(ModelEvent::Asked { turn, provider, model: model.clone() });
+        let (address, server_port) = self.service.address();
+        let (server_address, max_tokens) = (address.to_owned(), self.config.limits.max_answer_tokens);
+        observer(ModelEvent::Asked {
+            turn,
+            provider,
+            model: model.clone(),
+            max_tokens,
+            server_address,
+            server_port,
+        });
         let body = self.service.body(&Request {
             model: &model,
             max_answer_tokens: self.config.limits.max_answer_tokens,
@@ -246,10 +256,11 @@ impl Planner for ModelPlanner {
 fn spoken(reply: &Reply) -> Vec<Spoken> {
     let one = |block: &Block| match block {
         Block::Text(text) if text.trim().is_empty() => None,
-        Block::Text(text) => Some(Spoken::Text(text.clone())),
+        // White space at the end of the last message is refused.
+        Block::Text(text) => Some(Spoken::Text(text.trim_end().to_owned())),
         Block::Call(call) => Some(Spoken::Call {
             id: call.id.clone(),
-            name: call.name.clone(),
+            name: names::acceptable(&call.name),
             arguments: Value::Object(arguments(&call.arguments).unwrap_or_default()),
         }),
     };

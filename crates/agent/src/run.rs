@@ -1,5 +1,3 @@
-mod event;
-
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use futures::future::join_all;
@@ -10,13 +8,12 @@ use tokio::sync::Semaphore;
 use crate::ask::Asker;
 use crate::connection::Connection;
 use crate::endpoint::ConnectionFault;
+use crate::event::RunEvent;
 use crate::model::{Answered, ModelEvent};
 use crate::outcome::{CallFault, CallOutcome, Refusal, UNKNOWN_CODE, UPSTREAM_ERROR_CODE};
 use crate::planner::{Finding, FromTool, Observation, PlanFault, PlannedCall, Planner, RunState, Step};
 use crate::tool::ToolSummary;
 use crate::trace::RunTrace;
-
-pub use event::RunEvent;
 
 /// The agent's name in traces.
 const AGENT: &str = "aldgate";

@@ -124,6 +124,8 @@ pub struct ModelLimits {
     pub patience: Duration,
     /// How long a service may take until its answer begins, and then between two pieces of it.
     pub idle: Duration,
+    /// How long one answer may take from its beginning to its end.
+    pub longest: Duration,
     /// Bytes of one answer.
     pub max_response: usize,
     /// Bytes of one event in it.
@@ -145,6 +147,7 @@ impl Default for ModelLimits {
             max_pause: Duration::from_secs(30),
             patience: Duration::from_secs(180),
             idle: Duration::from_secs(120),
+            longest: Duration::from_secs(900),
             max_response: 8 << 20,
             max_event: 1 << 20,
             max_calls: 32,
@@ -169,6 +172,7 @@ pub(super) struct Base {
     /// Without a slash at its end.
     pub(super) url: String,
     pub(super) host: String,
+    pub(super) port: u16,
     /// Whether it is on this machine.
     pub(super) is_local: bool,
     pub(super) is_tls: bool,
@@ -201,7 +205,8 @@ impl Base {
             Some(scheme) => return Err(fail(url, format!("the scheme `{scheme}`"))),
             None => return Err(fail(url, "no scheme".to_owned())),
         };
-        Ok(Self { url: url.trim().trim_end_matches('/').to_owned(), host, is_local, is_tls })
+        let port = parsed.port_u16().unwrap_or(if is_tls { 443 } else { 80 });
+        Ok(Self { url: url.trim().trim_end_matches('/').to_owned(), host, port, is_local, is_tls })
     }
 
     /// Whether this is the service that OpenAI or Azure runs, whose newer models take no `max_tokens`.

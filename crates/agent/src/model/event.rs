@@ -13,6 +13,12 @@ pub enum ModelEvent {
         provider: &'static str,
         /// The model that is asked for.
         model: String,
+        /// How many tokens its answer may have.
+        max_tokens: u32,
+        /// The host of the service.
+        server_address: String,
+        /// Its port.
+        server_port: u16,
     },
     /// A piece of the model's text, as it comes.
     Said {

@@ -27,6 +27,14 @@ pub enum ModelFault {
         /// The environment variable.
         variable: &'static str,
     },
+    /// The key cannot be sent.
+    #[error(
+        "the key in {variable} holds characters that no header may hold, and was not sent; set a valid one"
+    )]
+    NoHeader {
+        /// The environment variable.
+        variable: &'static str,
+    },
     /// The service did not accept the key (401, 403).
     #[error("`{url}` did not accept the key (HTTP {status}): {said}; set a valid one in {variable}")]
     Key {
@@ -120,7 +128,7 @@ impl ModelFault {
         match self {
             Self::Address { .. } => "AG-MODEL-ADDRESS",
             Self::Client(_) => "AG-MODEL-HTTP",
-            Self::NoKey { .. } | Self::Key { .. } => "AG-MODEL-KEY",
+            Self::NoKey { .. } | Self::NoHeader { .. } | Self::Key { .. } => "AG-MODEL-KEY",
             Self::Refused { .. } => "AG-MODEL-REFUSED",
             Self::Unavailable { .. } => "AG-MODEL-UNAVAILABLE",
             Self::Stream { .. } => "AG-MODEL-STREAM",
@@ -134,6 +142,10 @@ impl ModelFault {
 
     pub(super) fn stream(what: impl Into<String>) -> Self {
         Self::Stream { what: what.into() }
+    }
+
+    pub(super) fn too_slow(after: Duration) -> Self {
+        Self::stream(format!("it did not end within {} s", after.as_secs_f64()))
     }
 
     pub(super) fn stalled(after: Duration) -> Self {

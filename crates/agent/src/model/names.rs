@@ -56,6 +56,11 @@ impl Names {
     }
 }
 
+/// A name that a model made up, so that an API accepts it in what is given back to the model.
+pub(super) fn acceptable(name: &str) -> String {
+    if is_accepted(name) { name.to_owned() } else { mapped(name, 0) }
+}
+
 fn accepts(letter: char) -> bool {
     letter.is_ascii_alphanumeric() || letter == '_' || letter == '-'
 }

@@ -1,18 +1,15 @@
-use std::error::Error;
 use std::time::Duration;
 
-use futures::{Stream, StreamExt as _};
+use futures::StreamExt as _;
 use reqwest::header::{AUTHORIZATION, CONTENT_TYPE, HeaderMap, HeaderValue};
 use serde_json::Value;
-use sse_stream::SseStream;
-use thiserror::Error;
 use tokio::time::Instant;
 
 use super::config::{Api, Base, Key, ModelConfig, ModelLimits};
 use super::fault::ModelFault;
 use super::reply::Reply;
-use super::talk::{Piece, Request};
-use super::{anthropic, openai};
+use super::talk::Request;
+use super::{anthropic, openai, stream};
 use crate::exchange::chain;
 
 /// Bytes of an error's body that are read.
@@ -42,15 +39,6 @@ struct Trouble {
     retry_after: Option<Duration>,
 }
 
-/// Why the body of an answer ends early.
-#[derive(Debug, Error)]
-enum Cut {
-    #[error("the answer is too long")]
-    TooLong,
-    #[error(transparent)]
-    Http(#[from] reqwest::Error),
-}
-
 impl Service {
     /// No redirects, which would carry the key on; no proxy, which would see what is asked of a service on this machine.
     pub(super) fn new(config: &ModelConfig) -> Result<Self, ModelFault> {
@@ -62,6 +50,7 @@ impl Service {
         let mut builder = reqwest::Client::builder()
             .redirect(reqwest::redirect::Policy::none())
             .no_proxy()
+            .user_agent(concat!("aldgate/", env!("CARGO_PKG_VERSION")))
             .connect_timeout(Duration::from_secs(10));
         if !base.is_tls {
             // Nothing that needs them: a machine without certificates can use a model of its own.
@@ -70,6 +59,11 @@ impl Service {
         let client = builder.build().map_err(ModelFault::Client)?;
         let (api, key, limits) = (config.api, config.key.clone(), config.limits.clone());
         Ok(Self { client, api, base, url, key, limits })
+    }
+
+    /// Host and port.
+    pub(super) fn address(&self) -> (&str, u16) {
+        (&self.base.host, self.base.port)
     }
 
     /// The body of a request.
@@ -91,7 +85,11 @@ impl Service {
         let mut attempt = 1;
         loop {
             let trouble = match self.send(body, &headers).await? {
-                Ok(response) => return self.read(response, told).await,
+                Ok(response) => {
+                    let reading = stream::read(self.api, response, &self.limits, told);
+                    let done = tokio::time::timeout(self.limits.longest, reading).await;
+                    return done.unwrap_or_else(|_| Err(ModelFault::too_slow(self.limits.longest)));
+                }
                 Err(trouble) => trouble,
             };
             let pause = self.limits.pause_after(attempt, rand::random::<f64>());
@@ -118,12 +116,8 @@ impl Service {
             Api::Anthropic => ("x-api-key", key.reveal().to_owned()),
             Api::OpenAi => (AUTHORIZATION.as_str(), format!("Bearer {}", key.reveal())),
         };
-        let mut value = HeaderValue::try_from(value).map_err(|_| ModelFault::Key {
-            url: self.base.url.clone(),
-            status: 0,
-            said: "it holds characters that no header may hold, and was not sent".to_owned(),
-            variable: self.api.key_variable(),
-        })?;
+        let mut value = HeaderValue::try_from(value)
+            .map_err(|_| ModelFault::NoHeader { variable: self.api.key_variable() })?;
         value.set_sensitive(true);
         headers.insert(name, value);
         Ok(headers)
@@ -202,85 +196,6 @@ impl Service {
             (None, _) => "look at the base URL and at the network".to_owned(),
         };
         ModelFault::Unavailable { url: self.url.clone(), attempts, said: trouble.said.clone(), what }
-    }
-
-    /// Reads an answer. What has begun is not asked for again.
-    async fn read(
-        &self,
-        response: reqwest::Response,
-        told: &(dyn Fn(Told) + Send + Sync),
-    ) -> Result<Reply, ModelFault> {
-        let kind = response.headers().get(CONTENT_TYPE).and_then(|kind| kind.to_str().ok()).unwrap_or("none");
-        if !kind.to_ascii_lowercase().starts_with("text/event-stream") {
-            let kind = cut(kind, 80);
-            return Err(ModelFault::stream(format!(
-                "found the media type `{kind}`, expected `text/event-stream`"
-            )));
-        }
-        let limits = &self.limits;
-        let mut events = SseStream::from_bytes_stream(bounded(response.bytes_stream(), limits.max_response));
-        let mut reply = Reply::default();
-        while !reply.ended {
-            let event = tokio::time::timeout(limits.idle, events.next());
-            let data = match event.await.map_err(|_| ModelFault::stalled(limits.idle))? {
-                None => break,
-                Some(Ok(event)) => event.data.unwrap_or_default(),
-                Some(Err(fault)) => return Err(broken(&fault, limits)),
-            };
-            if data.len() > limits.max_event {
-                return Err(ModelFault::Bound { of: "bytes in one event", limit: limits.max_event });
-            }
-            for piece in self.pieces(&data, &reply)? {
-                if let Piece::Text(text) = &piece
-                    && !text.is_empty()
-                {
-                    told(Told::Said(text.clone()));
-                }
-                reply.take(piece, limits)?;
-            }
-        }
-        // Chat completions end with an event of their own, which some services leave out; that they stopped is enough.
-        let whole = reply.ended || self.api == Api::OpenAi;
-        if !whole || reply.stopped.is_none() {
-            return Err(ModelFault::stream("it ended before it said that it was complete; try again"));
-        }
-        Ok(reply)
-    }
-
-    fn pieces(&self, data: &str, reply: &Reply) -> Result<Vec<Piece>, ModelFault> {
-        if data.is_empty() {
-            return Ok(Vec::new());
-        }
-        if self.api == Api::OpenAi && data.trim() == "[DONE]" {
-            return Ok(vec![Piece::Ended]);
-        }
-        let event: Value = serde_json::from_str(data)
-            .map_err(|fault| ModelFault::stream(format!("found an event that is no JSON ({fault})")))?;
-        match self.api {
-            Api::Anthropic => anthropic::pieces(&event),
-            Api::OpenAi => openai::pieces(&event, reply.calls().count()),
-        }
-    }
-}
-
-/// The bytes of a body, up to a bound.
-fn bounded(
-    bytes: impl Stream<Item = reqwest::Result<bytes::Bytes>> + Send,
-    limit: usize,
-) -> impl Stream<Item = Result<bytes::Bytes, Cut>> + Send {
-    let mut left = limit;
-    bytes.map(move |piece| {
-        let piece = piece.map_err(reqwest::Error::without_url)?;
-        left = left.checked_sub(piece.len()).ok_or(Cut::TooLong)?;
-        Ok(piece)
-    })
-}
-
-fn broken(fault: &sse_stream::Error, limits: &ModelLimits) -> ModelFault {
-    match fault.source().and_then(|cause| cause.downcast_ref::<Cut>()) {
-        Some(Cut::TooLong) => ModelFault::Bound { of: "bytes", limit: limits.max_response },
-        Some(Cut::Http(http)) => ModelFault::stream(format!("it broke off ({}); try again", chain(http))),
-        None => ModelFault::stream(format!("it is no stream of events ({fault})")),
     }
 }
 

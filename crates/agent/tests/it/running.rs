@@ -146,7 +146,7 @@ impl Planner for AtOnce {
 }
 
 #[tokio::test]
-async fn calls_of_a_turn_are_under_way_at_once_and_observed_in_the_planners_order() {
+async fn calls_of_a_turn_are_observed_in_the_planners_order_and_those_that_cannot_be_sent_are_not() {
     let fake =
         Fake::start(|_, seen| if seen.params["arguments"]["n"] == 3 { refusal("AG-NO") } else { done("ok") })
             .await;

@@ -254,7 +254,7 @@ fn a_call_waits_for_the_decision_that_is_made_from_another_terminal() {
 }
 
 /// The approval that waits with this quantity.
-fn pending(serving: &Serving, quantity: u64) -> String {
+pub(crate) fn pending(serving: &Serving, quantity: u64) -> String {
     for _ in 0..600 {
         let found = json_of(&serving.run_as(&serving.approver, &["approvals", "list", "--json"]));
         let approvals = found["approvals"].as_array().expect("approvals").clone();

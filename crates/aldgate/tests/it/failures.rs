@@ -30,6 +30,9 @@ fn what_stands_on_the_command_line_and_cannot_be_used_has_a_code() {
     check(&["policy", "explain", "get_ticket", "--as", "agent", "--args", "7"], "AG-CLI-USAGE");
     check(&["policy", "explain", "no_such_tool", "--as", "agent"], "AG-CLI-UNKNOWN");
     check(&["policy", "explain", "get_ticket", "--as", "nobody"], "AG-CLI-UNKNOWN");
+    check(&["agent", "run", "t", "--model", "m"], "AG-CLI-USAGE");
+    let http = "http://models.example.org";
+    check(&["agent", "run", "t", "--planner", "openai", "--base-url", http], "AG-MODEL-ADDRESS");
     check(&["dev", "--upstream", "http://127.0.0.1:1/mcp", "--bearer-env", "ALDGATE_NO_SUCH"], "AG-CLI-ENV");
     check(
         &["serve", "field-service", "--listen", "127.0.0.1:0", "--bearer-env", "ALDGATE_NO_SUCH"],

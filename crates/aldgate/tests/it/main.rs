@@ -11,6 +11,7 @@ mod durable;
 mod failures;
 mod host;
 mod kinds;
+mod planners;
 mod rmcp;
 mod running;
 mod terminal;

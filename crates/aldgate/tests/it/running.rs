@@ -10,7 +10,16 @@ pub(crate) fn aldgate() -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_aldgate"));
     std::fs::create_dir_all(EMPTY).expect("a folder");
     command.current_dir(EMPTY).stdin(Stdio::null());
-    for variable in ["ALDGATE_URL", "ALDGATE_ADMIN_URL", "ALDGATE_TOKEN", "ALDGATE_LOG"] {
+    for variable in [
+        "ALDGATE_URL",
+        "ALDGATE_ADMIN_URL",
+        "ALDGATE_TOKEN",
+        "ALDGATE_LOG",
+        "ANTHROPIC_API_KEY",
+        "ANTHROPIC_BASE_URL",
+        "OPENAI_API_KEY",
+        "OPENAI_BASE_URL",
+    ] {
         command.env_remove(variable);
     }
     command

@@ -4,8 +4,8 @@ use std::io::{Read as _, Write as _};
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 use std::time::{Duration, Instant};
 
-/// A demonstration under `script`, which gives it a terminal.
-struct Terminal {
+/// A program under `script`, which gives it a terminal.
+pub(crate) struct Terminal {
     child: Child,
     keys: ChildStdin,
     screen: ChildStdout,
@@ -14,12 +14,16 @@ struct Terminal {
 
 impl Terminal {
     fn start() -> Self {
-        let binary = env!("CARGO_BIN_EXE_aldgate");
-        let demo =
-            format!("{binary} demo --once --tickets 400 --listen 127.0.0.1:0 --admin-listen 127.0.0.1:0");
+        Self::run("demo --once --tickets 400 --listen 127.0.0.1:0 --admin-listen 127.0.0.1:0", &[])
+    }
+
+    /// A command of the binary, with these environment variables.
+    pub(crate) fn run(command: &str, variables: &[(&str, &str)]) -> Self {
+        let command = format!("{} {command}", env!("CARGO_BIN_EXE_aldgate"));
         let mut child = Command::new("script")
-            .args(["-qefc", &demo, "/dev/null"])
+            .args(["-qefc", &command, "/dev/null"])
             .env_remove("ALDGATE_LOG")
+            .envs(variables.iter().copied())
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
             .spawn()
@@ -28,7 +32,7 @@ impl Terminal {
         Self { child, keys, screen, shown: String::new() }
     }
 
-    fn until(&mut self, text: &str) {
+    pub(crate) fn until(&mut self, text: &str) {
         let mut buffer = [0; 4096];
         while !self.shown.contains(text) {
             let read = self.screen.read(&mut buffer).expect("a screen");
@@ -42,7 +46,7 @@ impl Terminal {
         self.keys.flush().expect("keys");
     }
 
-    fn end(mut self) -> (Option<i32>, String) {
+    pub(crate) fn end(mut self) -> (Option<i32>, String) {
         let mut rest = Vec::new();
         self.screen.read_to_end(&mut rest).expect("the rest");
         self.shown.push_str(&String::from_utf8_lossy(&rest));

@@ -1,3 +1,5 @@
+use proptest::prelude::*;
+
 use super::*;
 
 fn check(names: &[&str]) -> Vec<String> {
@@ -37,4 +39,12 @@ fn a_mapped_name_depends_on_nothing_but_the_name() {
 #[test]
 fn a_name_that_nobody_has_is_nobodys() {
     assert_eq!(Names::of(["a.b"]).own("a.b"), None);
+}
+
+proptest! {
+    #[test]
+    fn no_two_names_become_one(names in prop::collection::btree_set("[a-c./ _\u{e4}]{0,80}", 1..20)) {
+        let names: Vec<&str> = names.iter().map(String::as_str).collect();
+        check(&names);
+    }
 }

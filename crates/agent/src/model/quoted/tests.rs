@@ -1,3 +1,4 @@
+use proptest::prelude::*;
 use serde_json::Map;
 
 use super::*;
@@ -104,4 +105,27 @@ fn a_long_result_is_cut_and_the_host_says_so() {
 fn every_run_has_a_mark_of_its_own() {
     assert_ne!(Quote::new(1).mark, Quote::new(1).mark);
     assert_eq!(Quote::new(1).mark.len(), 32);
+}
+
+proptest! {
+    #[test]
+    fn whatever_a_tool_writes_is_one_line_between_the_two(
+        pieces in prop::collection::vec(
+            prop_oneof![
+                any::<String>(),
+                Just("c0ffee00c0ffee00c0ffee00c0ffee00".to_owned()),
+                Just("C0FFEE00".to_owned()),
+                Just("\n<<<end of data c0ffee00".to_owned()),
+                Just("c0ffee00>>>\n".to_owned()),
+            ],
+            0..12,
+        )
+    ) {
+        let text = pieces.concat();
+        let (content, _) = quote().result("t", &answer(&text, Some(json!({&text: text})), false));
+        let (data, host) = parts(&content);
+        prop_assert_eq!(host.lines().count(), 1);
+        prop_assert_eq!(content.to_lowercase().matches(&quote().mark).count(), 2);
+        prop_assert_eq!(&data["written_by_tool"], "t");
+    }
 }

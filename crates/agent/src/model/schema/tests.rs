@@ -1,4 +1,5 @@
 use expect_test::{Expect, expect};
+use proptest::prelude::*;
 
 use super::*;
 
@@ -27,9 +28,10 @@ fn a_plain_schema_stays_but_for_its_dialect() {
 
 #[test]
 fn what_is_no_object_becomes_one() {
-    for schema in [json!({}), json!(true), json!({"type": ["object", "null"]}), json!({"properties": 7})] {
+    for schema in [json!({}), json!(true), json!({"type": ["object", "null"]})] {
         check(schema, &expect![[r#"{"type":"object","properties":{}}"#]]);
     }
+    check(json!({"properties": 7}), &expect![[r#"{"properties":{},"type":"object"}"#]]);
 }
 
 #[test]
@@ -63,4 +65,49 @@ fn an_argument_whose_name_is_not_accepted_is_told_in_words() {
 fn a_note_is_bounded() {
     let Accepted { notes, .. } = accepted(&json!({"enum": ["x".repeat(100_000)]}));
     assert!(notes[0].len() < 3000 && notes[0].ends_with("(too long to show)"));
+}
+
+/// A JSON value of the words that schemas are made of.
+fn some_schema() -> impl Strategy<Value = Value> {
+    let word = prop_oneof![
+        Just("type"),
+        Just("properties"),
+        Just("required"),
+        Just("oneOf"),
+        Just("anyOf"),
+        Just("allOf"),
+        Just("not"),
+        Just("enum"),
+        Just("object"),
+        Just("a b"),
+        Just("ok"),
+        Just("additionalProperties"),
+    ];
+    let leaf = prop_oneof![
+        any::<bool>().prop_map(Value::from),
+        Just(Value::Null),
+        word.clone().prop_map(Value::from)
+    ];
+    leaf.prop_recursive(5, 64, 4, move |inner| {
+        prop_oneof![
+            prop::collection::vec(inner.clone(), 0..4).prop_map(Value::from),
+            prop::collection::vec((word.clone(), inner), 0..5).prop_map(|members| members
+                .into_iter()
+                .map(|(name, value)| (name.to_owned(), value))
+                .collect()),
+        ]
+    })
+}
+
+proptest! {
+    #[test]
+    fn every_schema_becomes_one_that_is_accepted(schema in some_schema()) {
+        let Accepted { schema, .. } = accepted(&schema);
+        let root = schema.as_object().unwrap();
+        prop_assert_eq!(&root["type"], "object");
+        prop_assert!(REFUSED.iter().all(|keyword| !root.contains_key(*keyword)));
+        prop_assert!(root["properties"].as_object().unwrap().keys().all(|name| is_accepted(name)));
+        let again = accepted(&schema);
+        prop_assert_eq!((&again.schema, again.notes.len()), (&schema, 0));
+    }
 }

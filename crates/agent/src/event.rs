@@ -1,13 +1,13 @@
 use serde::Serialize;
 use serde_json::Value;
 
-use super::Tokens;
 use crate::ask::InputAsk;
 use crate::call::CallEvent;
 use crate::endpoint::ServerIdentity;
 use crate::model::ModelEvent;
 use crate::outcome::Refusal;
 use crate::planner::Finding;
+use crate::run::Tokens;
 
 /// What happens in a run, as it happens.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -145,7 +145,7 @@ pub enum RunEvent {
 }
 
 impl RunEvent {
-    pub(super) fn of_call(step: usize, event: CallEvent) -> Self {
+    pub(crate) fn of_call(step: usize, event: CallEvent) -> Self {
         match event {
             CallEvent::Asked { ask, reply } => Self::Asked { step, ask, reply },
             CallEvent::Retried { tool, attempt, cause } => Self::Retried { step, tool, attempt, cause },
@@ -153,7 +153,7 @@ impl RunEvent {
         }
     }
 
-    pub(super) fn of_finding(step: usize, id: Option<String>, tool: &str, finding: &Finding) -> Self {
+    pub(crate) fn of_finding(step: usize, id: Option<String>, tool: &str, finding: &Finding) -> Self {
         let tool = tool.to_owned();
         match finding {
             Finding::Answer(answer) => {
