@@ -11,10 +11,12 @@ mod call;
 mod client;
 mod ears;
 mod events;
+#[cfg(feature = "sdk")]
 pub mod everything;
 mod latch;
 mod raw;
 mod respond;
+#[cfg(feature = "sdk")]
 mod rmcp_client;
 mod seen;
 mod serving;
@@ -27,6 +29,7 @@ pub use ears::Ears;
 pub use events::Events;
 pub use latch::Latch;
 pub use raw::{RawUpstream, Step};
+#[cfg(feature = "sdk")]
 pub use rmcp_client::{RmcpClient, RmcpFault, RmcpHearing};
 pub use seen::Seen;
 pub use serving::Serving;
