@@ -8,6 +8,8 @@ SHELL := bash
 TARGET := $(or $(CARGO_TARGET_DIR),target)
 # Arguments of `make run`, such as ARGS="--once --approve".
 ARGS ?=
+# Of `make accept-instructions`: what is worth it that something grew.
+WHY ?=
 
 .PHONY: help
 help: ## List the targets
@@ -66,6 +68,16 @@ check-readme: binary
 check-lengths:
 	@scripts/check_lengths.py
 
+.PHONY: check-instructions
+check-instructions:
+	@scripts/setup-instructions.sh $(TARGET)/tools
+	@scripts/step.sh "instructions of the hot path" scripts/bench/instructions.py check --tools $(TARGET)/tools
+
+.PHONY: accept-instructions
+accept-instructions: ## Keep the instruction counts of now; WHY="…" says what is worth it that one grew
+	@scripts/setup-instructions.sh $(TARGET)/tools
+	@scripts/bench/instructions.py accept --tools $(TARGET)/tools --why "$(WHY)"
+
 .PHONY: binary
 binary:
 	@scripts/step.sh "the binary" cargo build -p aldgate
@@ -84,7 +96,8 @@ soak: ## Fuzz what reads peers' bytes, SOAK_SECONDS=60 for each target
 
 .PHONY: bench
 bench: bench-programs ## Aldgate beside nginx, a bare pass-through and a rival (docs/performance.md); writes target/bench/report.json
-	@scripts/bench/run.py --binaries $(TARGET)/release --counting $(TARGET)/bench/counting --report $(TARGET)/bench/report.json
+	@scripts/bench/run.py --binaries $(TARGET)/release --counting $(TARGET)/bench/counting --tools $(TARGET)/tools \
+		--report $(TARGET)/bench/report.json
 	@scripts/bench/listens.py --binary $(TARGET)/release/aldgate
 
 # The programs that count allocations are copied away before the others take their places.
@@ -93,11 +106,19 @@ bench-programs: BENCHED := -p aldgate -p aldgate-testkit --bin aldgate \
 	--example echo_upstream --example pass_through --example load
 bench-programs:
 	@scripts/setup-bench.sh
+	@scripts/setup-instructions.sh $(TARGET)/tools
 	@cargo build --release $(BENCHED) --features aldgate/count-allocations,aldgate-testkit/count-allocations
 	@mkdir -p $(TARGET)/bench/counting/examples
 	@cp $(TARGET)/release/aldgate $(TARGET)/bench/counting/
 	@cp $(addprefix $(TARGET)/release/examples/,echo_upstream pass_through load) $(TARGET)/bench/counting/examples/
 	@cargo build --release $(BENCHED)
+
+# Frame pointers make stacks that perf can walk; line tables tell what was inlined where.
+.PHONY: profile
+profile: ## Where the CPU time of a governed call goes, by step of the journey, beside the budget (perf)
+	@cargo build --release -p aldgate-testkit --example echo_upstream --example pass_through --example load
+	@RUSTFLAGS="-C force-frame-pointers=yes" cargo build --profile profiling -p aldgate
+	@scripts/bench/journey_profile.py --profiled $(TARGET)/profiling/aldgate --binaries $(TARGET)/release
 
 .PHONY: conformance
 conformance: binary ## The official conformance suite: testkit's everything-server, alone and behind the gateway; the gateway as client

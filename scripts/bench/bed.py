@@ -47,9 +47,12 @@ class Bed(ExitStack):
     def folder(self) -> str:
         return self.enter_context(tempfile.TemporaryDirectory(prefix="aldgate-bench-"))
 
-    def echo(self, tools: int = 10, result_bytes: int = 64, listen: str = "127.0.0.1:0") -> Target:
+    def echo(
+        self, tools: int = 10, result_bytes: int = 64, list_bytes: int = 0, listen: str = "127.0.0.1:0"
+    ) -> Target:
         """The upstream itself."""
-        more = ["--tools", str(tools), "--result-bytes", str(result_bytes), "--listen", listen]
+        more = ["--tools", str(tools), "--result-bytes", str(result_bytes), "--list-bytes", str(list_bytes)]
+        more += ["--listen", listen]
         process = self.keep(start([str(self.programs.echo), *more]))
         return Target("direct", wait_for(process, r"echo: (http://\S+)")[1], process.pid)
 

@@ -7,21 +7,9 @@ from pathlib import Path
 
 from processes import start, wait_for
 
-# What a host would write; the first alone lets the measured calls through.
-POLICIES = [
-    """@id("agents-look")
-permit (principal is Service in Role::"agent", action in [Action::"call", Action::"call_unattended"], resource is Tool)
-when { resource.read_only };
-""",
-    """@id("nothing-leaves")
-forbid (principal, action == Action::"call", resource is Tool)
-when { resource.labels.contains("exfiltration") };
-""",
-    """@id("operators-operate")
-permit (principal is Person in Role::"operator", action in [Action::"audit", Action::"operate"],
-    resource == Gateway::"aldgate");
-""",
-]
+# What a host would write, one string for each policy; the first alone lets the measured calls through.
+TEXT = (Path(__file__).resolve().parents[2] / "benches/policies.cedar").read_text()
+POLICIES = [f"{text.strip()};\n" for text in TEXT.split(";\n") if text.strip()]
 
 
 def policies(count: int) -> str:

@@ -14,6 +14,14 @@ def lines(report: dict) -> Iterator[str]:
     for what in ("call", "list"):
         if what in report:
             yield from comparison(f"tools/{what}", report[what])
+    for title, sizes in (("tools", "tools"), ("policies", "policies"), ("upstreams", "upstreams")):
+        if title in report:
+            yield from growth(sizes, report[title])
+    if "megabyte" in report:
+        for name, targets in report["megabyte"].items():
+            yield from comparison(f"1 MiB {name}", {"c1": targets})
+    if "search" in report:
+        yield from search(report["search"])
     yield ""
     yield "Aims"
     for said in aims(report):
@@ -41,6 +49,31 @@ def comparison(title: str, cells: dict) -> Iterator[str]:
             if targets.get(over, {}).get("cpu_us") and targets.get(under, {}).get("cpu_us")
         ]
         yield f"{'':<12}CPU: {', '.join(ratios)}"
+
+
+def growth(of: str, sizes: dict) -> Iterator[str]:
+    yield ""
+    yield f"{of:<12}{'':<15}{'instructions':>14}{'p50 ms':>9}{'CPU µs':>9}{'RSS MiB':>9}{'KiB':>9}"
+    for size, kinds in sizes.items():
+        for what, cell in kinds.items():
+            for name, one in ((what, cell), (f"{what} (nginx)", cell.get("nginx"))):
+                if one:
+                    counted = one.get("instructions")
+                    yield (
+                        f"{size:<12}{name:<15}{'-' if counted is None else f'{counted:,}':>14}{number(one.get('p50_ms'), 3):>9}"
+                        f"{number(one.get('cpu_us'), 1):>9}{number(one.get('rss_mib'), 1):>9}"
+                        f"{number(one['bytes'] / 1024 if 'bytes' in one else None, 1):>9}"
+                    )
+
+
+def search(sizes: dict) -> Iterator[str]:
+    yield ""
+    yield f"{'search':<12}{'p50 ms':>9}{'p99 ms':>9}{'CPU µs':>9}{'load s':>9}{'generate s':>12}{'RSS MiB':>9}"
+    for size, cell in sizes.items():
+        yield (
+            f"{size:<12}{cell['p50_ms']:>9.2f}{cell['p99_ms']:>9.2f}{cell['cpu_us']:>9.0f}{cell['load_s']:>9.2f}"
+            f"{cell['generate_s']:>12.1f}{cell['rss_mib']:>9.1f}"
+        )
 
 
 def number(value: float | None, digits: int) -> str:

@@ -16,11 +16,14 @@ from pathlib import Path
 import allocations
 import compare
 import gateway
+import growth
+import instructions
 import report as shown
+import search
 from bed import Programs
 
 ROOT = Path(__file__).resolve().parents[2]
-PARTS = ("compare", "allocations")
+PARTS = ("compare", "allocations", "growth", "search", "instructions")
 
 
 def machine() -> dict:
@@ -38,10 +41,19 @@ def machine() -> dict:
     }
 
 
+def counted(report: dict, counts: dict[str, int]) -> None:
+    """Puts counts such as `call.tools_1000` beside the other figures of the same size."""
+    for name, count in counts.items():
+        what, _, size = name.partition(".")
+        kind, _, number = size.partition("_")
+        report.setdefault(kind, {}).setdefault(number, {}).setdefault(what, {})["instructions"] = count
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--binaries", type=Path, required=True, help="such as target/release")
     parser.add_argument("--counting", type=Path, required=True, help="those that count allocations, such as target/bench/counting")
+    parser.add_argument("--tools", type=Path, required=True, help="where scripts/setup-instructions.sh put gungraun's runner")
     parser.add_argument("--report", type=Path, required=True, help="where the report is written, such as target/bench/report.json")
     parser.add_argument("--only", choices=PARTS, action="append", help="parts to measure; the report keeps the others")
     arguments = parser.parse_args()
@@ -63,6 +75,13 @@ def main() -> None:
         keep(compare.measure(programs, rounds, seconds))
     if "allocations" in parts:
         allocations.measure(Programs.of(arguments.counting.resolve()), report)
+        keep({})
+    if "growth" in parts:
+        keep(growth.measure(programs, rounds, seconds))
+    if "search" in parts:
+        keep({"search": search.measure(str(programs.aldgate))})
+    if "instructions" in parts:
+        counted(report, instructions.count("growth", arguments.tools))
         keep({})
     print("\n".join(shown.lines(report)))
     print(f"\nThe report is in {arguments.report}")

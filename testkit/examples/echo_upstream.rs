@@ -17,12 +17,15 @@ struct Arguments {
     /// Bytes that each result carries beside the key.
     #[arg(long, default_value_t = 64)]
     result_bytes: usize,
+    /// Bytes that the list carries beside the tools.
+    #[arg(long, default_value_t = 0)]
+    list_bytes: usize,
 }
 
 #[tokio::main]
 async fn main() -> std::io::Result<()> {
-    let Arguments { listen, tools, result_bytes } = Arguments::parse();
+    let Arguments { listen, tools, result_bytes, list_bytes } = Arguments::parse();
     let listener = tokio::net::TcpListener::bind(listen).await?;
     eprintln!("echo: http://{}/mcp", listener.local_addr()?);
-    Echo::new(tools, result_bytes).serve(listener).await
+    Echo::new(tools, result_bytes, list_bytes).serve(listener).await
 }

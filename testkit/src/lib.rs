@@ -12,11 +12,13 @@ mod call;
 mod client;
 mod ears;
 mod events;
+#[cfg(feature = "sdk")]
 pub mod everything;
 mod latch;
 mod model;
 mod raw;
 mod respond;
+#[cfg(feature = "sdk")]
 mod rmcp_client;
 mod seen;
 mod serving;
@@ -30,6 +32,7 @@ pub use events::Events;
 pub use latch::Latch;
 pub use model::{MODEL_KEY, ModelAnswer, ModelApi, ModelRequest, ModelServer, Script};
 pub use raw::{RawUpstream, Step};
+#[cfg(feature = "sdk")]
 pub use rmcp_client::{RmcpClient, RmcpFault, RmcpHearing};
 pub use seen::Seen;
 pub use serving::Serving;

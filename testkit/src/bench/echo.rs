@@ -55,13 +55,15 @@ struct Arguments<'a> {
 }
 
 impl Echo {
-    /// A server with so many tools, whose results carry so many bytes beside the key.
+    /// A server with so many tools. The results of calls carry so many bytes beside the key, the list so many beside the tools.
     #[must_use]
-    pub fn new(tools: usize, result_bytes: usize) -> Self {
+    pub fn new(tools: usize, result_bytes: usize, list_bytes: usize) -> Self {
         let tools: Vec<_> = (0..tools).map(tool).collect();
         let all = tools.iter().map(|(_, definition)| definition.as_str()).collect::<Vec<_>>().join(",");
-        let list =
-            format!(r#"{{"resultType":"complete","tools":[{all}],"ttlMs":0,"cacheScope":"public",{META}}}"#);
+        let more = "x".repeat(list_bytes);
+        let list = format!(
+            r#"{{"resultType":"complete","tools":[{all}],"ttlMs":0,"cacheScope":"public","more":"{more}",{META}}}"#
+        );
         Self(Arc::new(Inner { tools, list, pad: format!("\"{}\"", "x".repeat(result_bytes)) }))
     }
 

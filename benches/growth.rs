@@ -1,0 +1,36 @@
+//! Instructions of calls and lists as a gateway grows, for `make bench`.
+#![expect(missing_docs, reason = "the macros make items without")]
+
+use aldgate_benches::{Size, USUAL, World};
+use gungraun::{library_benchmark, library_benchmark_group, main};
+
+/// Calls in one count.
+const CALLS: usize = 20;
+/// Lists in one count.
+const LISTS: usize = 5;
+
+#[library_benchmark]
+#[bench::tools_10(args = (USUAL), setup = World::start)]
+#[bench::tools_1000(args = (Size { tools: 1000, ..USUAL }), setup = World::start)]
+#[bench::tools_10000(args = (Size { tools: 10_000, ..USUAL }), setup = World::start)]
+#[bench::policies_1(args = (Size { policies: 1, ..USUAL }), setup = World::start)]
+#[bench::policies_50(args = (Size { policies: 50, ..USUAL }), setup = World::start)]
+#[bench::policies_500(args = (Size { policies: 500, ..USUAL }), setup = World::start)]
+#[bench::upstreams_1(args = (USUAL), setup = World::start)]
+#[bench::upstreams_10(args = (Size { upstreams: 10, ..USUAL }), setup = World::start)]
+fn call(world: World) -> World {
+    world.calls(CALLS);
+    world
+}
+
+#[library_benchmark]
+#[bench::tools_10(args = (USUAL), setup = World::start)]
+#[bench::tools_1000(args = (Size { tools: 1000, ..USUAL }), setup = World::start)]
+#[bench::tools_10000(args = (Size { tools: 10_000, ..USUAL }), setup = World::start)]
+fn list(world: World) -> World {
+    world.lists(LISTS);
+    world
+}
+
+library_benchmark_group!(name = growth, benchmarks = [call, list]);
+main!(library_benchmark_groups = [growth]);
