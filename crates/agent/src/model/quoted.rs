@@ -76,7 +76,7 @@ impl Quote {
             if let Some(structured) = structured {
                 members.insert("structured".to_owned(), structured.clone());
             }
-            if !same && !(text.is_empty() && structured.is_some()) {
+            if !(same || text.is_empty() && structured.is_some()) {
                 members.insert("text".to_owned(), Value::from(text.as_str()));
             }
         }
