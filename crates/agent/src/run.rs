@@ -184,10 +184,9 @@ async fn work(
             observer(RunEvent::Model(event));
         };
         let planning = trace.plan(planner, &state.tools);
-        let planned =
-            planner.next(&state, &told).await.map_err(|source| RunFault::Plan { step: first, source })?;
-        drop(planning);
-        let calls = match planned {
+        let planned = planner.next(&state, &told).await;
+        trace.planned(planning, planned.as_ref().err());
+        let calls = match planned.map_err(|source| RunFault::Plan { step: first, source })? {
             Step::Calls { calls } if !calls.is_empty() => calls,
             Step::Calls { .. } => {
                 let source = PlanFault::Other("it chose no call and no end".to_owned());
@@ -235,10 +234,10 @@ impl<F: Fn(RunEvent) + Send + Sync> Course<'_, F> {
         call: PlannedCall,
         tools: &[ToolSummary],
     ) -> Result<Observation, RunFault> {
-        let (span, within) = self.trace.tool(&call, tools);
+        let (span, within) = self.trace.tool(step, &call, tools);
         let PlannedCall { id, tool, arguments, unusable, .. } = call;
         let finding = match unusable {
-            Some(text) => Finding::Failed { text, may_have_run: false },
+            Some(text) => Ok(Finding::Failed { text, may_have_run: false }),
             None => {
                 // The semaphore is never closed.
                 let _place = self.places.acquire().await;
@@ -247,10 +246,11 @@ impl<F: Fn(RunEvent) + Send + Sync> Course<'_, F> {
                     .connection
                     .call_observed(&tool, arguments.clone(), self.asker, &told, Some(&within))
                     .await;
-                finding(outcome).map_err(|source| RunFault::Call { step, source })?
+                finding(outcome)
             }
         };
-        self.trace.found(span, &finding);
+        self.trace.found(span, finding.as_ref());
+        let finding = finding.map_err(|source| RunFault::Call { step, source })?;
         (self.observer)(RunEvent::of_finding(step, id.clone(), &tool, &finding));
         Ok(Observation { step, id, tool, arguments, finding })
     }

@@ -6,16 +6,17 @@ mod tests;
 use std::sync::{Mutex, PoisonError};
 use std::time::Instant;
 
-use aldgate_telemetry::attributes::{self, About, Request, Way};
+use aldgate_telemetry::attributes::{self, About, OTHER_METHOD, Request, Way};
 use aldgate_telemetry::{
     Describe, Ended, KeyValue, Kind, Operation, Side, Span, Telemetry, TraceParent, names,
 };
 use rmcp::model::{ClientRequest, RequestMetaObject, ServerResult};
 use serde_json::Value;
 
-use crate::exchange::Lost;
+use crate::exchange::{Lost, chain};
 use crate::model::{Answered, ModelEvent};
-use crate::planner::{Finding, PlannedCall, Planner};
+use crate::outcome::CallFault;
+use crate::planner::{Finding, PlanFault, PlannedCall, Planner};
 use crate::tool::ToolSummary;
 
 /// The revision that is spoken.
@@ -98,7 +99,8 @@ impl Asking<'_> {
     pub(crate) fn sent(&mut self, id: &str) {
         if self.span.is_recording() {
             let conversation = self.hop.within.map(|within| within.conversation.as_str());
-            let request = Request { method: self.method, id, version: VERSION, way: Way::Http, conversation };
+            let (method, id) = (self.method, Some(id));
+            let request = Request { method, id, version: VERSION, way: Way::Http, conversation };
             self.span.set(request.attributes());
         }
     }
@@ -155,7 +157,8 @@ fn what(request: &ClientRequest) -> (&'static str, Option<About<'_>>) {
         ClientRequest::ListPromptsRequest(_) => ("prompts/list", None),
         ClientRequest::ListResourcesRequest(_) => ("resources/list", None),
         ClientRequest::ListResourceTemplatesRequest(_) => ("resources/templates/list", None),
-        _ => ("request", None),
+        ClientRequest::CompleteRequest(_) => ("completion/complete", None),
+        _ => (OTHER_METHOD, None),
     }
 }
 
@@ -213,6 +216,16 @@ impl RunTrace {
         Some(span)
     }
 
+    /// The planner is done.
+    pub(crate) fn planned(&self, planning: Option<Span>, fault: Option<&PlanFault>) {
+        if let Some(span) = planning {
+            span.end(&match fault {
+                None => Ended::Well,
+                Some(fault) => Ended::Failed { kind: "plan", message: chain(fault).into() },
+            });
+        }
+    }
+
     /// Something happened to the model's turn.
     pub(crate) fn model(&self, event: &ModelEvent, tools: &[ToolSummary]) {
         let mut turn = self.turn.lock().unwrap_or_else(PoisonError::into_inner);
@@ -242,7 +255,7 @@ impl RunTrace {
     }
 
     /// A tool call of the run, and what its requests are made in.
-    pub(crate) fn tool(&self, call: &PlannedCall, tools: &[ToolSummary]) -> (Span, Within) {
+    pub(crate) fn tool(&self, step: usize, call: &PlannedCall, tools: &[ToolSummary]) -> (Span, Within) {
         let mut span = self.part(format!("execute_tool {}", call.tool), Kind::Internal);
         if span.is_recording() {
             span.set([
@@ -250,7 +263,9 @@ impl RunTrace {
                 KeyValue::new(names::TOOL, call.tool.clone()),
                 KeyValue::new(names::TOOL_TYPE, "function"),
             ]);
-            span.set(call.id.as_ref().map(|id| KeyValue::new(names::TOOL_CALL_ID, id.clone())));
+            // What no model chose has no id of a model; its place in the run tells it from others.
+            let id = call.id.clone().unwrap_or_else(|| format!("step-{step}"));
+            span.set([KeyValue::new(names::TOOL_CALL_ID, id)]);
             let known = tools.iter().find(|tool| tool.name == call.tool);
             if let Some(description) = known.and_then(|tool| tool.description.as_deref()) {
                 span.set_text(names::TOOL_DESCRIPTION, description);
@@ -264,8 +279,15 @@ impl RunTrace {
         (span, within)
     }
 
-    /// What came of a tool call.
-    pub(crate) fn found(&self, mut span: Span, finding: &Finding) {
+    /// What came of a tool call; a fault is the end of the run.
+    pub(crate) fn found(&self, mut span: Span, finding: Result<&Finding, &CallFault>) {
+        let finding = match finding {
+            Ok(finding) => finding,
+            Err(fault) => {
+                let message = chain(fault).into();
+                return span.end(&Ended::Failed { kind: "call", message });
+            }
+        };
         let ended = match finding {
             Finding::Answer(answer) => {
                 let answer = answer.as_data();

@@ -119,9 +119,9 @@ impl Drop for Underway {
     fn drop(&mut self) {
         if !self.settled {
             record::abandoned(&self.gate, &self.trail);
-            let ended = Ended::Failed { kind: "cancelled", message: "the client left".into() };
-            observe::finished(&self.gate, &mut self.trail, &ended);
         }
+        // Nothing happens here where it was seen to its end.
+        observe::finished(&self.gate, &mut self.trail, &Ended::given_up());
     }
 }
 

@@ -15,7 +15,7 @@ use crate::trail::Trail;
 pub(crate) const VERSIONS: &[&str] = &["2026-07-28"];
 
 /// The methods that are served.
-const SERVED: &[Method] = &[
+pub(crate) const SERVED: &[Method] = &[
     Method::Discover,
     Method::ListTools,
     Method::CallTool,
@@ -66,12 +66,13 @@ pub(crate) async fn body(
         Ok(Incoming::Request(request)) => {
             trail.request_id = Some(request.id.clone());
             trail.method = Some(request.method.as_str());
-            observe::received(gate, trail, &request, &head.parts.headers);
+            observe::received(gate, trail, &request, &head.parts);
             Ok(Received::Request { request: Box::new(request), headers: head.parts.headers })
         }
         Ok(Incoming::Notification { .. }) => Ok(Received::Notification),
         Err(rejection) => {
             trail.request_id.clone_from(&rejection.id);
+            observe::rejected(gate, trail, &rejection, &head.parts);
             Err(Refusal::rejected(rejection))
         }
     }

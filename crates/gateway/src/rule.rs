@@ -49,7 +49,7 @@ pub(crate) async fn decide(gate: &Gate, trail: &mut Trail, call: Box<Call>) -> R
         client: &principal.client,
     };
     let ruling = trail.snapshot.reasoned(&principal, &question, &call.target);
-    observe::ruled(gate, trail, span, call.request.method, ruling.rule(), ruling.verdict());
+    observe::ruled(gate, span, call.request.method, ruling.rule(), ruling.verdict());
     trail.ruling = Some(word(ruling.verdict()));
     trail.explanation.clone_from(&ruling.explanation);
     if ruling.verdict() == Verdict::Prohibited {
@@ -65,7 +65,9 @@ pub(crate) async fn contract_is_pinned(gate: &Gate, trail: &Trail, call: &Call) 
         return Ok(());
     }
     let span = observe::check(gate, trail, "contract");
-    compared(gate, call).await.inspect_err(|_| observe::unpinned(trail, span))
+    let compared = compared(gate, call).await;
+    observe::compared(span, compared.is_ok());
+    compared
 }
 
 async fn compared(gate: &Gate, call: &Call) -> Result<(), Refusal> {

@@ -4,6 +4,7 @@
 mod lasting;
 
 use std::convert::Infallible;
+use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -32,6 +33,10 @@ const HEAD_WITHIN: Duration = Duration::from_secs(15);
 const TAKEN_WITHIN: Duration = Duration::from_secs(30);
 /// How long the listener rests when the system has no descriptors left.
 const REST: Duration = Duration::from_millis(100);
+
+/// Where a request comes from: the other end of its connection.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Peer(pub(crate) SocketAddr);
 
 /// Serves a router until `stopping` says so; then the requests under way have `drain` to end. So many connections are open at
 /// once, and the head of a request has `head` bytes at most, which are also what is read ahead on a connection.
@@ -75,8 +80,8 @@ async fn serve_taken(
         };
         // The semaphore is never closed.
         let Ok(place) = place else { break };
-        let socket = match accepted {
-            Ok((socket, _peer)) => socket,
+        let (socket, peer) = match accepted {
+            Ok((socket, peer)) => (socket, Peer(peer)),
             Err(fault) => {
                 tracing::warn!(error = &fault as &dyn std::error::Error, "a connection was not accepted");
                 tokio::time::sleep(REST).await;
@@ -90,7 +95,7 @@ async fn serve_taken(
             );
             continue;
         }
-        open.spawn(connection(server.clone(), socket, router.clone(), stopping.clone(), place));
+        open.spawn(connection(server.clone(), (socket, peer), router.clone(), stopping.clone(), place));
     }
     drop(listener);
     let ending = async {
@@ -123,7 +128,7 @@ fn goes_on(open: &mut JoinSet<Option<Stream>>, ended: Result<Option<Stream>, Joi
 /// Serves the requests of one connection, until it ends or one of its responses lasts.
 async fn connection(
     server: http1::Builder,
-    socket: TcpStream,
+    (socket, peer): (TcpStream, Peer),
     router: Router,
     mut stopping: watch::Receiver<bool>,
     place: OwnedSemaphorePermit,
@@ -132,7 +137,9 @@ async fn connection(
     let service = tower::service_fn(move |request: Request<Incoming>| {
         // Older clients do not know chunks.
         let way = (request.version() == Version::HTTP_11).then(|| takeover.clone());
-        let answering = router.clone().oneshot(request.map(Body::new));
+        let mut request = request.map(Body::new);
+        request.extensions_mut().insert(peer);
+        let answering = router.clone().oneshot(request);
         async move {
             let answered = answering.map(|response| response.unwrap_or_else(|never| match never {}));
             Ok::<_, Infallible>(Takeover::respond(way, answered).await)

@@ -1,8 +1,18 @@
 //! The attributes of requests and of what decides about them.
 
+#[cfg(test)]
+mod tests;
+
+use std::borrow::Cow;
+
 use opentelemetry::{Array, KeyValue, Value};
 
 use crate::names;
+
+/// The method of a request that is not served, whatever it says: no peer names spans or makes up values.
+pub const OTHER_METHOD: &str = "_OTHER";
+/// Bytes of a peer's id that are taken over.
+const ID_BYTES: usize = 256;
 
 /// How a request travels.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -51,8 +61,8 @@ impl Way {
 pub struct Request<'a> {
     /// The method.
     pub method: &'static str,
-    /// Its id, as JSON: a number, or a string with its quotes.
-    pub id: &'a str,
+    /// Its id, as JSON: a number, or a string with its quotes; `None` where none could be read.
+    pub id: Option<&'a str>,
     /// The revision of the protocol.
     pub version: &'static str,
     /// How it travels.
@@ -65,18 +75,38 @@ impl Request<'_> {
     /// The attributes that are known when the request is.
     #[must_use]
     pub fn attributes(&self) -> Vec<KeyValue> {
-        let id = self.id.trim_matches('"').to_owned();
         let mut attributes = Vec::with_capacity(16);
         attributes.push(KeyValue::new(names::METHOD, self.method));
         attributes.push(KeyValue::new(names::PROTOCOL_VERSION, self.version));
-        attributes.push(KeyValue::new(names::REQUEST_ID, id.clone()));
-        attributes.push(KeyValue::new(names::MCP_REQUEST_ID, id));
+        if let Some(id) = self.id.map(id_of) {
+            attributes.push(KeyValue::new(names::REQUEST_ID, id.clone().into_owned()));
+            attributes.push(KeyValue::new(names::MCP_REQUEST_ID, id.into_owned()));
+        }
         self.way.attributes(&mut attributes);
         if let Some(conversation) = self.conversation {
             attributes.push(KeyValue::new(names::CONVERSATION, conversation.to_owned()));
         }
         attributes
     }
+}
+
+/// The text of a request's id, which is JSON; what is too long is cut.
+fn id_of(json: &str) -> Cow<'_, str> {
+    let text = match json.starts_with('"').then(|| serde_json::from_str::<String>(json)) {
+        Some(Ok(text)) => Cow::Owned(text),
+        Some(Err(_)) | None => Cow::Borrowed(json),
+    };
+    match text.get(..text.floor_char_boundary(ID_BYTES)) {
+        Some(beginning) if beginning.len() < text.len() => Cow::Owned(beginning.to_owned()),
+        _ => text,
+    }
+}
+
+/// An agent run's id as a peer wrote it, where it can be one: short, and without control characters.
+#[must_use]
+pub fn conversation(id: &str) -> Option<&str> {
+    let fits = (1..=ID_BYTES).contains(&id.len()) && !id.chars().any(char::is_control);
+    fits.then_some(id)
 }
 
 /// What a request is about, once that is known.

@@ -46,6 +46,12 @@ pub enum Ended<'a> {
 }
 
 impl Ended<'_> {
+    /// Before there was an end: nobody waits for it any more.
+    #[must_use]
+    pub fn given_up() -> Self {
+        Self::Failed { kind: "cancelled", message: "given up before it ended".into() }
+    }
+
     /// The value of `error.type`; `None` where there is no error on this side.
     #[must_use]
     pub fn error_type(&self, side: Side) -> Option<Cow<'static, str>> {

@@ -171,7 +171,7 @@ impl Instruments {
                 .build();
         };
         let up = "1 where the upstream answered when it was last asked, else 0";
-        of_upstreams("aldgate.upstream.up", "1", up, |upstream| u64::from(upstream.up));
+        of_upstreams("aldgate.upstream.up", "{upstream}", up, |upstream| u64::from(upstream.up));
         let changed = "Contracts of the upstream that are not the pinned ones";
         of_upstreams("aldgate.upstream.changed", "{contract}", changed, |upstream| upstream.changed);
     }

@@ -1,5 +1,8 @@
 //! Spans.
 
+#[cfg(test)]
+mod tests;
+
 use std::borrow::Cow;
 use std::time::SystemTime;
 
@@ -55,12 +58,15 @@ impl<'a> Describe<'a> {
     }
 }
 
-/// A span that is under way. It ends when it is dropped, if it was not ended before.
+/// A span that is under way. One that is dropped before it was ended was given up, and says so.
 #[derive(Debug)]
 pub struct Span {
     inner: opentelemetry_sdk::trace::Span,
+    /// The SDK would keep a name twice that is set twice, and OTLP forbids that.
+    attributes: Vec<KeyValue>,
     parent: TraceParent,
     side: Side,
+    ended: bool,
 }
 
 impl Span {
@@ -80,7 +86,7 @@ impl Span {
         let inner = tracer.build_with_context(builder, &context);
         let parent = TraceParent(inner.span_context().clone());
         let side = if what.kind == Kind::Server { Side::Server } else { Side::Client };
-        Self { inner, parent, side }
+        Self { inner, attributes: Vec::new(), parent, side, ended: false }
     }
 
     /// The span as the parent of others.
@@ -98,14 +104,19 @@ impl Span {
     /// Sets attributes; a name that is set twice has the later value.
     pub fn set(&mut self, attributes: impl IntoIterator<Item = KeyValue>) {
         if self.inner.is_recording() {
-            self.inner.set_attributes(attributes);
+            for attribute in attributes {
+                match self.attributes.iter_mut().find(|known| known.key == attribute.key) {
+                    Some(known) => *known = attribute,
+                    None => self.attributes.push(attribute),
+                }
+            }
         }
     }
 
     /// Sets a text that a peer wrote, cut where it is long.
     pub fn set_text(&mut self, name: &'static str, text: &str) {
         if self.inner.is_recording() {
-            self.inner.set_attribute(KeyValue::new(name, cut(text).into_owned()));
+            self.set([KeyValue::new(name, cut(text).into_owned())]);
         }
     }
 
@@ -118,11 +129,25 @@ impl Span {
 
     /// Ends it.
     pub fn end(mut self, ended: &Ended<'_>) {
+        self.finish(ended);
+    }
+
+    fn finish(&mut self, ended: &Ended<'_>) {
+        self.ended = true;
         if self.inner.is_recording() {
-            self.inner.set_attributes(ended.attributes(self.side));
+            self.set(ended.attributes(self.side));
+            self.inner.set_attributes(std::mem::take(&mut self.attributes));
             self.inner.set_status(ended.status(self.side));
         }
         self.inner.end();
+    }
+}
+
+impl Drop for Span {
+    fn drop(&mut self) {
+        if !self.ended {
+            self.finish(&Ended::given_up());
+        }
     }
 }
 

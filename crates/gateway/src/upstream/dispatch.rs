@@ -2,7 +2,7 @@
 
 use std::time::{Duration, Instant};
 
-use aldgate_telemetry::Ended as Seen;
+use aldgate_telemetry::{Ended as Seen, TraceParent};
 use aldgate_wire::outbound::OutboundCall;
 use aldgate_wire::request::Method;
 use aldgate_wire::response::{Answer, ResultKind, ResultView};
@@ -162,8 +162,9 @@ impl Gate {
         let info = client_info()?;
         let name = if spent.method == Method::ReadResource { &spent.named } else { &offer.name };
         let sent = observe::Sent { method: spent.method, id, upstream, name };
-        let (span, began) = (observe::sends(self, trail, &sent), Instant::now());
-        let (traceparent, tracestate) = (span.as_parent().to_header(), span.as_parent().state());
+        let sending = observe::sends(self, trail, sent);
+        let traceparent = sending.context().map(TraceParent::to_header);
+        let tracestate = sending.context().and_then(TraceParent::state);
         let theirs = spent.meta.progress_token.as_deref();
         let ours = theirs.map(|_| raw(&id.to_string())).transpose()?;
         let log_level = spent.meta.log_level.as_deref();
@@ -180,7 +181,7 @@ impl Gate {
             client_info: &info,
             log_level,
             progress_token: ours.as_deref(),
-            traceparent: Some(&traceparent),
+            traceparent: traceparent.as_deref(),
             tracestate: tracestate.as_deref(),
             extra_meta: &spent.meta.other,
             version: VERSIONS.first().copied().unwrap_or_default(),
@@ -196,7 +197,7 @@ impl Gate {
         let body = call.body_with(&members);
         let (patience, notices) = (&mut way.patience, Some(&mut way.notices));
         let answer = upstream.wire.exchange(body, headers, id, most, patience, notices).await;
-        observe::answered(self, span, &sent, began, &seen(&answer));
+        sending.answered(&seen(&answer));
         Ok(answer?)
     }
 

@@ -48,7 +48,7 @@ fn an_invalid_traceparent_is_ignored() {
             "params": { "_meta": { "traceparent": traceparent } } });
         let envelope = Envelope::read(body.to_string().as_bytes()).unwrap().unwrap();
         let headers = http::HeaderMap::new();
-        trace::span(&Telemetry::off(), Way::Http, &envelope, &headers).traceparent
+        trace::span(&Telemetry::off(), Way::Http, &envelope, &headers).traceparent.clone()
     };
     let valid = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01";
     let (first, second) = (continued(valid).unwrap(), continued(valid).unwrap());

@@ -2,7 +2,7 @@
 
 use std::time::{Instant, SystemTime};
 
-use aldgate_telemetry::attributes::{About, Request, Way};
+use aldgate_telemetry::attributes::{self, About, OTHER_METHOD, Request, Way};
 use aldgate_telemetry::{Ended, Operation, Side, Span, Telemetry, TraceContext, names};
 use http::HeaderMap;
 use serde_json::Value;
@@ -36,7 +36,7 @@ pub(super) struct RequestSpan {
 
 /// Opens the span of a request.
 pub(super) fn span(telemetry: &Telemetry, way: Way, envelope: &Envelope, headers: &HeaderMap) -> RequestSpan {
-    let method = METHODS.into_iter().find(|known| *known == envelope.method).unwrap_or_default();
+    let method = METHODS.into_iter().find(|known| *known == envelope.method).unwrap_or(OTHER_METHOD);
     let said = |key: &str| envelope.meta().and_then(|meta| meta.get(key)).and_then(Value::as_str);
     let header = |key: &str| headers.get(key).and_then(|value| value.to_str().ok());
     let meta = TraceContext { parent: said("traceparent"), state: said("tracestate") };
@@ -44,12 +44,18 @@ pub(super) fn span(telemetry: &Telemetry, way: Way, envelope: &Envelope, headers
     let mut span = telemetry.serve(method, SystemTime::now(), meta, around);
     if span.is_recording() {
         let id = envelope.id.to_string();
-        let conversation = said(names::CONVERSATION);
-        span.set(Request { method, id: &id, version: VERSION, way, conversation }.attributes());
+        let conversation = said(names::CONVERSATION).and_then(attributes::conversation);
+        span.set(Request { method, id: Some(&id), version: VERSION, way, conversation }.attributes());
     }
     let traceparent = meta.parse().map(|_| span.as_parent().to_header());
     let telemetry = telemetry.clone();
     RequestSpan { telemetry, way, began: Instant::now(), method, span: Some(span), traceparent }
+}
+
+impl Drop for RequestSpan {
+    fn drop(&mut self) {
+        self.end(None, &Ended::given_up());
+    }
 }
 
 impl RequestSpan {
