@@ -142,7 +142,7 @@ fn binding(trail: &Trail, ruled: &Ruled) -> Result<Binding, Refusal> {
         upstream: offer.source.upstream.identity(),
         tool: offer.concern.to_string(),
         contract: offer.contract.to_string(),
-        arguments: ruled.call.arguments.clone(),
+        arguments: ruled.call.digest()?,
         registry: ruled.ruling.registry_digest().unwrap_or_default().to_owned(),
         policy: ruled.ruling.policy_digest().unwrap_or_default().to_owned(),
     })
@@ -254,7 +254,7 @@ fn wait(gate: &Gate, trail: &Trail, ruled: &Ruled, record: &Record) -> Result<Re
         client: caller.client.clone(),
         method: ruled.call.request.method.as_str().to_owned(),
         name: ruled.call.named.clone(),
-        arguments: ruled.call.arguments.clone(),
+        arguments: ruled.call.digest()?,
         // The state outlives the approval: who comes too late is told so.
         expires_at: record.expires_at.plus(24 * 60 * 60 * 1000),
         purpose: Purpose::Approval { approval: record.id.clone(), call: trail.call.clone() },

@@ -31,8 +31,6 @@ pub(crate) struct Spent {
     /// What the client named: a visible name, or a URI.
     pub(crate) named: String,
     pub(crate) arguments: Option<Box<RawValue>>,
-    /// Digest of the arguments in normal form.
-    pub(crate) digest: String,
     pub(crate) upstream_state: Option<String>,
     pub(crate) responses: Option<Box<RawValue>>,
     /// Answers that came with the first request, to questions that may yet be asked.
@@ -129,7 +127,6 @@ impl Permit {
             method: call.request.method,
             named: call.named,
             arguments: call.request.params.arguments,
-            digest: call.arguments,
             upstream_state,
             responses,
             early,

@@ -55,66 +55,82 @@ pub struct EvidenceFilter {
     pub limit: u32,
 }
 
-/// Rows that one statement takes; each size is prepared once.
-const SIZES: [usize; 4] = [64, 16, 4, 1];
+/// Rows that one statement takes at the most.
+const MOST: usize = 64;
 
-/// The statement that inserts so many rows.
-static INSERTS: LazyLock<[String; SIZES.len()]> = LazyLock::new(|| {
-    SIZES.map(|rows| {
+/// The statements that insert so many rows, from one row on; each is prepared once.
+static INSERTS: LazyLock<Vec<String>> = LazyLock::new(|| {
+    let insert = |rows| {
         let values = vec!["(?,?,?,?,?,?,?)"; rows].join(",");
         format!("INSERT INTO evidence (at, tenant, call, kind, tool, digest_key, body) VALUES {values}")
-    })
+    };
+    (1..=MOST).map(insert).collect()
 });
 
+/// Inserts rows within a transaction of the caller's.
 pub(crate) async fn insert(connection: &mut SqliteConnection, rows: &[NewRow]) -> Result<(), StoreFault> {
-    let mut left = rows;
-    for (size, statement) in SIZES.iter().zip(INSERTS.iter()) {
-        while let Some((chunk, rest)) = left.split_at_checked(*size) {
-            left = rest;
-            let mut query = sqlx::query(statement.as_str());
-            for row in chunk {
-                query = query
-                    .bind(row.at)
-                    .bind(&row.tenant)
-                    .bind(&row.call)
-                    .bind(row.kind)
-                    .bind(row.tool.as_deref())
-                    .bind(row.digest_key.as_ref().map(<[u8; 16]>::as_slice))
-                    .bind(&row.body);
-            }
-            query.execute(&mut *connection).await.doing("append evidence")?;
-        }
+    for chunk in rows.chunks(MOST) {
+        insert_at_once(connection, chunk).await?;
     }
-    note_open(connection, rows).await
+    let open = Open::of(rows);
+    open.note(connection).await
 }
 
-/// Keeps account of the calls that have an intent and no outcome.
-async fn note_open(connection: &mut SqliteConnection, rows: &[NewRow]) -> Result<(), StoreFault> {
-    let of = |kind| rows.iter().filter(move |row: &&NewRow| row.kind == kind).map(NewRow::round_of_call);
-    let ended: BTreeSet<(&str, u32)> = of("outcome").collect();
-    let begun: BTreeSet<(&str, u32)> = of("intent").collect();
-    for (call, round) in begun.difference(&ended) {
-        sqlx::query("INSERT INTO open_calls (call, round) VALUES (?, ?) ON CONFLICT DO NOTHING")
-            .bind(call)
-            .bind(round)
-            .execute(&mut *connection)
-            .await
-            .doing("note an open call")?;
+async fn insert_at_once(connection: &mut SqliteConnection, rows: &[NewRow]) -> Result<(), StoreFault> {
+    let Some(statement) = rows.len().checked_sub(1).and_then(|index| INSERTS.get(index)) else {
+        return Ok(());
+    };
+    let mut query = sqlx::query(statement.as_str());
+    for row in rows {
+        query = query
+            .bind(row.at)
+            .bind(&row.tenant)
+            .bind(&row.call)
+            .bind(row.kind)
+            .bind(row.tool.as_deref())
+            .bind(row.digest_key.as_ref().map(<[u8; 16]>::as_slice))
+            .bind(&row.body);
     }
-    for (call, round) in ended.difference(&begun) {
-        sqlx::query("DELETE FROM open_calls WHERE call = ? AND round = ?")
-            .bind(call)
-            .bind(round)
-            .execute(&mut *connection)
-            .await
-            .doing("note the end of a call")?;
-    }
+    query.execute(connection).await.doing("append evidence")?;
     Ok(())
 }
 
-impl NewRow {
-    fn round_of_call(&self) -> (&str, u32) {
-        (&self.call, self.round)
+/// What rows change in the account of calls that have an intent and no outcome.
+struct Open<'a> {
+    begun: Vec<(&'a str, u32)>,
+    ended: Vec<(&'a str, u32)>,
+}
+
+impl<'a> Open<'a> {
+    fn of(rows: &'a [NewRow]) -> Self {
+        let of = |kind| {
+            let rows = rows.iter().filter(move |row| row.kind == kind);
+            rows.map(|row| (row.call.as_str(), row.round)).collect::<BTreeSet<_>>()
+        };
+        let (begun, ended) = (of("intent"), of("outcome"));
+        Self {
+            begun: begun.difference(&ended).copied().collect(),
+            ended: ended.difference(&begun).copied().collect(),
+        }
+    }
+
+    /// Whether an intent and its outcome are always together, so that there is nothing to note.
+    fn is_unchanged(&self) -> bool {
+        self.begun.is_empty() && self.ended.is_empty()
+    }
+
+    async fn note(&self, connection: &mut SqliteConnection) -> Result<(), StoreFault> {
+        let statements = [
+            ("INSERT INTO open_calls (call, round) VALUES (?, ?) ON CONFLICT DO NOTHING", &self.begun),
+            ("DELETE FROM open_calls WHERE call = ? AND round = ?", &self.ended),
+        ];
+        for (statement, calls) in statements {
+            for (call, round) in calls {
+                let note = sqlx::query(statement).bind(call).bind(round);
+                note.execute(&mut *connection).await.doing("note an open call")?;
+            }
+        }
+        Ok(())
     }
 }
 
@@ -129,9 +145,14 @@ impl Store {
 
     async fn append_now(&self, rows: &[NewRow], durability: Durability) -> Result<(), StoreFault> {
         let mut writer = self.writer(durability).await?;
-        let mut transaction = writer.connection.begin_with("BEGIN IMMEDIATE").await.doing("begin")?;
-        insert(&mut transaction, rows).await?;
-        transaction.commit().await.doing("commit evidence")?;
+        if rows.len() <= MOST && Open::of(rows).is_unchanged() {
+            // One statement is a transaction of its own.
+            insert_at_once(&mut writer.connection, rows).await?;
+        } else {
+            let mut transaction = writer.connection.begin_with("BEGIN IMMEDIATE").await.doing("begin")?;
+            insert(&mut transaction, rows).await?;
+            transaction.commit().await.doing("commit evidence")?;
+        }
         writer.keep();
         Ok(())
     }

@@ -40,8 +40,6 @@ pub(crate) struct Call {
     pub(crate) request: Box<Request>,
     /// What the client named: a visible name, or a URI.
     pub(crate) named: String,
-    /// Digest of the arguments in normal form.
-    pub(crate) arguments: String,
     pub(crate) progress: Progress,
     /// `Mcp-Param-*` for the upstream: those of the pinned contract, made anew.
     pub(crate) params: Vec<(HeaderName, HeaderValue)>,
@@ -177,7 +175,6 @@ fn complete(trail: &mut Trail, request: Box<Request>, headers: &HeaderMap) -> Re
     Ok(Resolved::Call(Box::new(Call {
         target,
         named,
-        arguments: String::new(),
         progress: Progress::Fresh,
         params: Vec::new(),
         passed: passed(headers),
@@ -205,12 +202,11 @@ fn call(
         trail.principal.clone().ok_or_else(|| Refusal::host("AG-INTERNAL", "nobody was identified"))?;
     trail.responses =
         request.params.input_responses.as_deref().map(|raw| trail.digests.of(raw.get().as_bytes()));
-    let digest = aldgate_approval::arguments::digest(request.params.arguments.as_deref())
-        .map_err(|fault| Refusal::invalid_arguments(fault.to_string()))?;
     let progress = match request.params.request_state.as_deref() {
         None => Progress::Fresh,
         Some(state) => {
             let method = request.method.as_str();
+            let digest = digest(request.params.arguments.as_deref())?;
             let presented = Presented { caller: &principal, method, name: &named, arguments: &digest };
             let opened = RequestState::open(state, &gate.seal, presented, clock::now())
                 .map_err(|fault| Refusal::state(fault.to_string()))?;
@@ -220,13 +216,24 @@ fn call(
     Ok(Resolved::Call(Box::new(Call {
         target,
         named,
-        arguments: digest,
         progress,
         params,
         passed,
         completion: None,
         request,
     })))
+}
+
+impl Call {
+    /// Digest of the arguments in normal form. Most calls need none.
+    pub(crate) fn digest(&self) -> Result<String, Refusal> {
+        digest(self.request.params.arguments.as_deref())
+    }
+}
+
+fn digest(arguments: Option<&RawValue>) -> Result<String, Refusal> {
+    aldgate_approval::arguments::digest(arguments)
+        .map_err(|fault| Refusal::invalid_arguments(fault.to_string()))
 }
 
 /// What a peer named, cut to what fits in a row.

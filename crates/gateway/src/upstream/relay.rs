@@ -195,13 +195,15 @@ fn sealed(
 ) -> Result<String, Fault> {
     let invalid = |what: &str| Fault::Invalid(what.to_owned());
     let caller = trail.principal.as_ref().ok_or_else(|| invalid("nobody was identified"))?;
+    let arguments = aldgate_approval::arguments::digest(spent.arguments.as_deref())
+        .map_err(|_| invalid("the arguments cannot be digested"))?;
     let state = RequestState {
         tenant: caller.tenant.clone(),
         principal: caller.id(),
         client: caller.client.clone(),
         method: spent.method.as_str().to_owned(),
         name: spent.named.clone(),
-        arguments: spent.digest.clone(),
+        arguments,
         expires_at: clock::now().plus(ROUND_MS),
         purpose: Purpose::Relay {
             call: trail.call.clone(),
