@@ -161,14 +161,15 @@ impl Row {
 /// Digests of content under a key of the row's own: with the key erased nobody can test a guess against them.
 pub struct Digests {
     key: [u8; 16],
-    hmac: hmac::Key,
+    /// Boxed: it is larger than all that it stands beside.
+    hmac: Box<hmac::Key>,
 }
 
 impl Digests {
     /// Digests under `key`, 16 fresh random bytes.
     #[must_use]
     pub fn new(key: [u8; 16]) -> Self {
-        Self { key, hmac: hmac::Key::new(hmac::HMAC_SHA256, &key) }
+        Self { key, hmac: Box::new(hmac::Key::new(hmac::HMAC_SHA256, &key)) }
     }
 
     /// The key, for the store.

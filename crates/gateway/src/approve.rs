@@ -30,7 +30,7 @@ const LOOK_EVERY: Duration = Duration::from_secs(1);
 /// A call that needs nobody any more; what is left is to write it down and send it.
 pub(crate) struct Ready {
     ruled: Ruled,
-    approval: Option<(Record, Binding)>,
+    approval: Option<Box<(Record, Binding)>>,
 }
 
 impl Ready {
@@ -55,7 +55,8 @@ pub(crate) async fn ready(gate: &Gate, trail: &mut Trail, ruled: Ruled) -> Resul
         )),
         (Verdict::RequiresApproval, Progress::Fresh | Progress::Waiting { .. }) => {
             let span = observe::check(gate, trail, "approval");
-            let ready = by_approval(gate, trail, ruled).await;
+            // Boxed, as everything that few calls need: it would make the journey of each one large.
+            let ready = Box::pin(by_approval(gate, trail, ruled)).await;
             observe::approved(trail, span, ready.as_ref().err());
             ready
         }
@@ -78,49 +79,72 @@ async fn by_approval(gate: &Gate, trail: &mut Trail, ruled: Ruled) -> Result<Rea
 
 /// Writes the intent and makes the permit. From here on the call is made whether or not the caller stays.
 pub(crate) async fn permit(gate: &Gate, trail: &mut Trail, ready: Ready) -> Result<Permit, Refusal> {
-    let Ready { mut ruled, approval } = ready;
+    let Ready { ruled, approval } = ready;
     // Whoever waited for a person may not be who it was any more.
     if trail.expires_at.is_some_and(|end| time::OffsetDateTime::now_utc() >= end) {
         return Err(Refusal::unauthenticated(&aldgate_identity::Unauthenticated::Expired));
     }
     // Before anything is used up: an upstream that is busy is a reason to come again.
     let place = place(&ruled)?;
-    if let Some((record, binding)) = approval {
-        as_approved(gate, trail, &mut ruled, record.id.as_str()).await?;
-        let redemption =
-            record.redeem(&binding, clock::now()).map_err(|fault| Refusal::spent(fault.to_string()))?;
-        let intent = record::intent_row(trail)?;
-        let stored = record::stored(trail, &intent)?;
-        let redeemed =
-            gate.store.redeem(redemption, &trail.call, stored).await.map_err(|fault| match fault {
-                StoreFault::Spent { .. } => Refusal::spent(fault.to_string()),
-                StoreFault::Denied { id, by, note } => Refusal::denied(&id, &by, &note),
-                other => Refusal::host("AG-STORE", "the approval could not be redeemed; nothing was sent")
-                    .because(other),
-            })?;
-        trail.intended = true;
-        gate.telemetry.instruments().approval("redeemed");
-        gate.recorder.announce(&intent);
-        return Ok(Permit::redeemed(ruled, redeemed, place));
+    if let Some(approved) = approval {
+        return Box::pin(redeemed(gate, trail, ruled, *approved, place)).await;
     }
     if let Progress::Round { approval, .. } = &ruled.call.progress {
-        // A read may be repeated at will, but not one that a person approved.
-        let once = approval.is_some() || !ruled.call.target.offer().read_only();
-        if let Some(id) = approval.clone() {
-            let record = as_approved(gate, trail, &mut ruled, &id).await?;
-            // What was approved must still be what is called: the configuration may be another one by now.
-            let changed = record.binding.difference(&binding(trail, &ruled)?);
-            let other = (record.redeemed_by.as_ref() != Some(&trail.call)).then_some("call");
-            if let Some(what) = changed.or(other) {
-                let message = format!("approval `{id}` was given for another {what}; start the call anew");
-                return Err(Refusal::state(message));
-            }
-        }
-        let recorded = record::next_round(gate, trail, once).await?;
-        return Permit::next_round(ruled, recorded, place);
+        let approval = approval.clone();
+        return Box::pin(next_round(gate, trail, ruled, approval, place)).await;
     }
     let recorded = record::intent(gate, trail, ruled.call.target.offer().read_only()).await?;
     Permit::automatic(ruled, recorded, place)
+}
+
+/// Redeems an approval; the intent row and the redemption are one transaction.
+async fn redeemed(
+    gate: &Gate,
+    trail: &mut Trail,
+    mut ruled: Ruled,
+    (record, binding): (Record, Binding),
+    place: OwnedSemaphorePermit,
+) -> Result<Permit, Refusal> {
+    as_approved(gate, trail, &mut ruled, record.id.as_str()).await?;
+    let redemption =
+        record.redeem(&binding, clock::now()).map_err(|fault| Refusal::spent(fault.to_string()))?;
+    let intent = record::intent_row(trail)?;
+    let stored = record::stored(trail, &intent)?;
+    let redeemed = gate.store.redeem(redemption, &trail.call, stored).await.map_err(|fault| match fault {
+        StoreFault::Spent { .. } => Refusal::spent(fault.to_string()),
+        StoreFault::Denied { id, by, note } => Refusal::denied(&id, &by, &note),
+        other => {
+            Refusal::host("AG-STORE", "the approval could not be redeemed; nothing was sent").because(other)
+        }
+    })?;
+    trail.intended = true;
+    gate.telemetry.instruments().approval("redeemed");
+    gate.recorder.announce(&intent);
+    Ok(Permit::redeemed(ruled, redeemed, place))
+}
+
+/// A later round of a call.
+async fn next_round(
+    gate: &Gate,
+    trail: &mut Trail,
+    mut ruled: Ruled,
+    approval: Option<String>,
+    place: OwnedSemaphorePermit,
+) -> Result<Permit, Refusal> {
+    // A read may be repeated at will, but not one that a person approved.
+    let once = approval.is_some() || !ruled.call.target.offer().read_only();
+    if let Some(id) = approval {
+        let record = as_approved(gate, trail, &mut ruled, &id).await?;
+        // What was approved must still be what is called: the configuration may be another one by now.
+        let changed = record.binding.difference(&binding(trail, &ruled)?);
+        let other = (record.redeemed_by.as_ref() != Some(&trail.call)).then_some("call");
+        if let Some(what) = changed.or(other) {
+            let message = format!("approval `{id}` was given for another {what}; start the call anew");
+            return Err(Refusal::state(message));
+        }
+    }
+    let recorded = record::next_round(gate, trail, once).await?;
+    Permit::next_round(ruled, recorded, place)
 }
 
 fn place(ruled: &Ruled) -> Result<OwnedSemaphorePermit, Refusal> {
@@ -219,7 +243,7 @@ fn settle(
 ) -> Result<Ready, Refusal> {
     let id = record.id.as_str();
     match (record.state_at(clock::now()), &record.decision) {
-        (RecordState::Approved, _) => Ok(Ready { ruled, approval: Some((record, binding)) }),
+        (RecordState::Approved, _) => Ok(Ready { ruled, approval: Some(Box::new((record, binding))) }),
         (RecordState::Denied, Some(decision)) if decision.verdict == Decided::Deny => {
             Err(Refusal::denied(id, &decision.by.name, &decision.note))
         }

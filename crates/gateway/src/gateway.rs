@@ -12,9 +12,10 @@ use aldgate_store::{Store, StoreFault};
 use aldgate_telemetry::Telemetry;
 use arc_swap::ArcSwap;
 use axum::Router;
+use axum::body::Body;
 use axum::extract::State;
-use axum::response::Response;
-use http::Request;
+use axum::response::{IntoResponse as _, Response};
+use http::{Request, StatusCode};
 use tokio::net::TcpListener;
 use tokio::sync::{Notify, Semaphore, broadcast, watch};
 use tokio::task::JoinHandle;
@@ -30,6 +31,9 @@ use crate::{admin, clock, journey, observe, serving};
 
 /// Connections of the admin listener; agents have none of these.
 const ADMIN_CONNECTIONS: usize = 128;
+
+/// The path of the MCP endpoint.
+const MCP: &str = "/mcp";
 
 /// Everything that a gateway is made of.
 pub struct Parts {
@@ -168,7 +172,7 @@ impl Gateway {
 
     /// The endpoint for agents: `POST /mcp`.
     pub fn router(&self) -> Router {
-        Router::new().route("/mcp", axum::routing::any(mcp)).with_state(self.gate.clone())
+        Router::new().route(MCP, axum::routing::any(mcp)).with_state(self.gate.clone())
     }
 
     /// The API for approvers, auditors and operators.
@@ -195,11 +199,10 @@ impl Gateway {
         let (ending, ended) = tokio::sync::oneshot::channel();
         let listeners = self.gate.listeners.clone();
         let (agents_most, admin_most, head) = (bounds.connections, ADMIN_CONNECTIONS, bounds.header_bytes);
-        let serve =
-            |listener, router, most| serving::serve(listener, router, most, head, closing.subscribe(), drain);
+        let (one, other) = (closing.subscribe(), closing.subscribe());
         let both = futures::future::join(
-            serve(agents, self.router(), agents_most),
-            serve(admin, self.admin_router(), admin_most),
+            serving::serve(agents, Agents(self.gate.clone()), agents_most, head, one, drain),
+            serving::serve(admin, self.admin_router(), admin_most, head, other, drain),
         );
         tokio::spawn(async move {
             stop.await;
@@ -233,6 +236,20 @@ impl Gateway {
     }
 }
 
-async fn mcp(State(gate): State<Arc<Gate>>, request: Request<axum::body::Body>) -> Response {
+/// The agents' listener, which has one path: what [`Gateway::router`] serves, without the way through a router.
+#[derive(Clone)]
+struct Agents(Arc<Gate>);
+
+impl serving::Answering for Agents {
+    async fn answer(&self, request: Request<Body>) -> Response {
+        if request.uri().path() == MCP {
+            journey::govern(self.0.clone(), request).await
+        } else {
+            StatusCode::NOT_FOUND.into_response()
+        }
+    }
+}
+
+async fn mcp(State(gate): State<Arc<Gate>>, request: Request<Body>) -> Response {
     journey::govern(gate, request).await
 }

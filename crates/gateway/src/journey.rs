@@ -60,7 +60,8 @@ pub(crate) async fn govern(gate: Arc<Gate>, request: Request<Body>) -> Response 
     let id = underway.trail.request_id.clone();
     let alive = gate.settings.bounds.keep_alive;
     let (line, client) = Line::new();
-    let call = tokio::spawn(finish(underway, ready, line));
+    // Boxed, so that the runtime does not move the whole of it about.
+    let call = tokio::spawn(Box::pin(finish(underway, ready, line)));
     match line::response(client, call, alive).await {
         Ok(response) => response,
         Err(()) => {
@@ -160,7 +161,7 @@ async fn travel(gate: &Gate, trail: &mut Trail, request: Request<Body>) -> Resul
         Resolved::Listen(wanted) => {
             let id = trail.request_id.clone().ok_or_else(|| Refusal::host("AG-INTERNAL", "no id"))?;
             let value = headers.get(http::header::AUTHORIZATION).map(|value| value.as_bytes().into());
-            let (opened, answer) = listen::open(gate, trail, wanted).await?;
+            let (opened, answer) = Box::pin(listen::open(gate, trail, wanted)).await?;
             let credentials = Credentials { value, expires_at };
             return Ok(Way::Listening(Box::new(Listening { opened, answer, id, credentials })));
         }
@@ -201,4 +202,56 @@ async fn complete(gate: &Gate, trail: &mut Trail, ready: Ready, line: Line) -> R
     let outcome = gate.dispatch(trail, permit, line).await;
     outcome.show(trail);
     record::outcome(gate, trail, outcome, read_only).await.map_err(Stop::Recorded)
+}
+
+#[cfg(test)]
+mod sizes {
+    #[tokio::test]
+    async fn print() {
+        let (line, _client) = super::Line::new();
+        let _ = line;
+        eprintln!("Trail {}", size_of::<super::Trail>());
+        eprintln!("Underway {}", size_of::<super::Underway>());
+        eprintln!("Ready {}", size_of::<super::Ready>());
+        eprintln!("Call {}", size_of::<crate::catalog::Call>());
+        eprintln!("Request {}", size_of::<aldgate_wire::request::Request>());
+        eprintln!("Incoming {}", size_of::<aldgate_wire::request::Incoming>());
+        eprintln!("Permit {}", size_of::<crate::Permit>());
+        eprintln!("Outcome {}", size_of::<crate::Outcome>());
+        eprintln!("Answer {}", size_of::<aldgate_wire::response::Answer>());
+        eprintln!("Span {}", size_of::<aldgate_telemetry::Span>());
+        eprintln!("Row {}", size_of::<aldgate_evidence::Row>());
+        eprintln!("Digests {}", size_of::<aldgate_evidence::Digests>());
+        eprintln!("Parts {}", size_of::<http::request::Parts>());
+        fn size<F>(_: impl FnOnce() -> F) -> usize {
+            size_of::<F>()
+        }
+        fn of2<A, B, F>(_: impl Fn(A, B) -> F) -> usize {
+            size_of::<F>()
+        }
+        fn of3<A, B, C, F>(_: impl Fn(A, B, C) -> F) -> usize {
+            size_of::<F>()
+        }
+        let _ = size(|| async {});
+        eprintln!("govern {}", of2(super::govern));
+        eprintln!(
+            "travel {}",
+            of3(|a: &'static crate::Gate, b: &'static mut crate::Trail, c| super::travel(a, b, c))
+        );
+        eprintln!("finish {}", of3(super::finish));
+        eprintln!(
+            "permit {}",
+            of3(|a: &'static crate::Gate, b: &'static mut crate::Trail, c| crate::approve::permit(a, b, c))
+        );
+        eprintln!(
+            "dispatch {}",
+            of3(|a: &'static crate::Trail, b, c| {
+                let g: &'static crate::Gate = unreachable_gate();
+                g.dispatch(a, b, c)
+            })
+        );
+    }
+    fn unreachable_gate() -> &'static crate::Gate {
+        panic!()
+    }
 }

@@ -10,15 +10,13 @@ use std::time::Duration;
 
 use axum::Router;
 use axum::body::Body;
-use axum::middleware::{self, Next};
 use axum::response::Response;
-use futures::FutureExt as _;
 use http::header::{CONNECTION, TRANSFER_ENCODING};
 use http::{HeaderValue, Request, Version};
 use hyper::body::Incoming;
 use hyper::server::conn::http1;
+use hyper::service::service_fn;
 use hyper_util::rt::{TokioIo, TokioTimer};
-use hyper_util::service::TowerToHyperService;
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore, watch};
 use tokio::task::{JoinError, JoinSet};
@@ -38,28 +36,39 @@ const REST: Duration = Duration::from_millis(100);
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Peer(pub(crate) SocketAddr);
 
-/// Serves a router until `stopping` says so; then the requests under way have `drain` to end. So many connections are open at
+/// What answers the requests of a listener.
+pub(crate) trait Answering: Clone + Send + Sync + 'static {
+    /// The response to one request.
+    fn answer(&self, request: Request<Body>) -> impl Future<Output = Response> + Send;
+}
+
+impl Answering for Router {
+    async fn answer(&self, request: Request<Body>) -> Response {
+        self.clone().oneshot(request).await.unwrap_or_else(|never| match never {})
+    }
+}
+
+/// Serves until `stopping` says so; then the requests under way have `drain` to end. So many connections are open at
 /// once, and the head of a request has `head` bytes at most, which are also what is read ahead on a connection.
 pub(crate) async fn serve(
     listener: TcpListener,
-    router: Router,
+    answering: impl Answering,
     connections: usize,
     head: usize,
     stopping: watch::Receiver<bool>,
     drain: Duration,
 ) {
-    serve_taken(listener, router, (connections, head), stopping, drain, TAKEN_WITHIN).await;
+    serve_taken(listener, answering, (connections, head), stopping, drain, TAKEN_WITHIN).await;
 }
 
 async fn serve_taken(
     listener: TcpListener,
-    router: Router,
+    answering: impl Answering,
     (connections, head): (usize, usize),
     mut stopping: watch::Receiver<bool>,
     drain: Duration,
     taken: Duration,
 ) {
-    let router = router.layer(middleware::from_fn(alone_if_chunked));
     let places = Arc::new(Semaphore::new(connections));
     let mut server = http1::Builder::new();
     server.timer(TokioTimer::new()).header_read_timeout(HEAD_WITHIN).max_buf_size(head);
@@ -95,7 +104,7 @@ async fn serve_taken(
             );
             continue;
         }
-        open.spawn(connection(server.clone(), (socket, peer), router.clone(), stopping.clone(), place));
+        open.spawn(connection(server.clone(), (socket, peer), answering.clone(), stopping.clone(), place));
     }
     drop(listener);
     let ending = async {
@@ -129,23 +138,27 @@ fn goes_on(open: &mut JoinSet<Option<Stream>>, ended: Result<Option<Stream>, Joi
 async fn connection(
     server: http1::Builder,
     (socket, peer): (TcpStream, Peer),
-    router: Router,
+    answering: impl Answering,
     mut stopping: watch::Receiver<bool>,
     place: OwnedSemaphorePermit,
 ) -> Option<Stream> {
     let (takeover, mut lasting) = Takeover::new();
-    let service = tower::service_fn(move |request: Request<Incoming>| {
+    let service = service_fn(move |request: Request<Incoming>| {
         // Older clients do not know chunks.
         let way = (request.version() == Version::HTTP_11).then(|| takeover.clone());
         let mut request = request.map(Body::new);
         request.extensions_mut().insert(peer);
-        let answering = router.clone().oneshot(request);
+        let answering = answering.clone();
         async move {
-            let answered = answering.map(|response| response.unwrap_or_else(|never| match never {}));
-            Ok::<_, Infallible>(Takeover::respond(way, answered).await)
+            let chunked = request.headers().contains_key(TRANSFER_ENCODING);
+            let mut response = Takeover::respond(way, answering.answer(request)).await;
+            if chunked {
+                alone(&mut response);
+            }
+            Ok::<_, Infallible>(response)
         }
     });
-    let mut connection = server.serve_connection(TokioIo::new(socket), TowerToHyperService::new(service));
+    let mut connection = server.serve_connection(TokioIo::new(socket), service);
     let mut told = false;
     let response = loop {
         tokio::select! {
@@ -169,13 +182,8 @@ async fn connection(
 /// Ends the connection after a request whose body comes in chunks. One that says `Content-Length` too cannot be told from
 /// others here, and a proxy before the gateway may have believed the length: what follows on the connection would be read as
 /// a request of somebody else (RFC 9112 §6.1).
-async fn alone_if_chunked(request: Request<Body>, next: Next) -> Response {
-    let chunked = request.headers().contains_key(TRANSFER_ENCODING);
-    let mut response = next.run(request).await;
-    if chunked {
-        response.headers_mut().insert(CONNECTION, HeaderValue::from_static("close"));
-    }
-    response
+fn alone(response: &mut Response) {
+    response.headers_mut().insert(CONNECTION, HeaderValue::from_static("close"));
 }
 
 /// Ends the connection when what is sent is not taken for so long (`TCP_USER_TIMEOUT`, RFC 5482; also where the peer's window

@@ -213,15 +213,7 @@ fn call(
             progress(trail, &target, opened, request.params.input_responses.as_deref())?
         }
     };
-    Ok(Resolved::Call(Box::new(Call {
-        target,
-        named,
-        progress,
-        params,
-        passed,
-        completion: None,
-        request,
-    })))
+    Ok(Resolved::Call(Box::new(Call { target, named, progress, params, passed, completion: None, request })))
 }
 
 impl Call {

@@ -97,12 +97,12 @@ impl Gate {
             // the pinned one still, the same request is made once more (basic/transports/streamable-http).
             let source = &spent.offer().source;
             // It counts against the time of the call.
-            let compared = way.patience.wait(source.verify_anew(&self.settings.bounds)).await?;
+            let compared = way.patience.wait(Box::pin(source.verify_anew(&self.settings.bounds))).await?;
             if let Some(what) = spent.offer().change() {
                 return Err(Fault::Changed(what));
             }
             if compared {
-                first = self.send(trail, spent, None, &mut way).await?;
+                first = Box::pin(self.send(trail, spent, None, &mut way)).await?;
             }
         }
         *sent = true;
@@ -115,7 +115,7 @@ impl Gate {
                 match answer::own_answer(spent, &view).or_else(|| relay::early_answer(spent, &view)) {
                     Some(responses) => {
                         let state = view.request_state.as_deref();
-                        self.send(trail, spent, Some((responses?.as_ref(), state)), &mut way).await?
+                        Box::pin(self.send(trail, spent, Some((responses?.as_ref(), state)), &mut way)).await?
                     }
                     None => Answer::Result(view),
                 }
