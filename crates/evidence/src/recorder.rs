@@ -3,6 +3,7 @@
 #[cfg(test)]
 mod tests;
 
+use std::collections::{HashMap, VecDeque};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -134,32 +135,87 @@ impl Recorder {
 }
 
 async fn commit(store: Arc<Store>, mut entries: mpsc::Receiver<Entry>) {
-    let mut group = Vec::new();
-    while entries.recv_many(&mut group, GROUP).await > 0 {
-        let until = Instant::now() + PATIENCE;
-        while group.len() < GROUP && group.iter().all(|entry| entry.waits) {
-            let room = GROUP - group.len();
-            let more = entries.recv_many(&mut group, room);
-            // Closed, or nothing came.
-            if !matches!(timeout_at(until, more).await, Ok(1..)) {
-                break;
+    let (mut arrived, mut held, mut open) = (Vec::new(), Held::default(), true);
+    while open || !held.is_empty() {
+        let more = entries.recv_many(&mut arrived, GROUP);
+        let more = match held.until() {
+            Some(until) => timeout_at(until, more).await.ok(),
+            None => Some(more.await),
+        };
+        open &= more != Some(0);
+        let mut group = Vec::with_capacity(arrived.len());
+        for entry in arrived.drain(..) {
+            if entry.waits {
+                held.hold(entry);
+            } else {
+                group.extend(held.take(&entry.row));
+                group.push(entry);
             }
         }
-        let full = group.iter().any(|entry| entry.durability == Durability::Full);
-        let durability = if full { Durability::Full } else { Durability::Group };
-        let (rows, waiting): (Vec<_>, Vec<_>) = group.drain(..).map(|entry| (entry.row, entry.done)).unzip();
-        let written = store.append(&rows, durability).await;
-        if let Err(fault) = &written {
-            tracing::error!(
-                error = fault as &dyn std::error::Error,
-                rows = rows.len(),
-                "evidence was not written"
-            );
+        held.release(if open { Some(Instant::now()) } else { None }, &mut group);
+        if !group.is_empty() {
+            append(&store, group).await;
         }
-        for done in waiting {
-            // A client that left does not wait for its row any more.
-            let _ = done.send(written.is_ok());
+    }
+}
+
+/// Rows that nobody waits for yet: each goes with the next row of its call, or soon by itself. So a call's rows are written
+/// together, and the account of calls without an outcome is not touched by most.
+#[derive(Default)]
+struct Held {
+    /// By call and round; a client may repeat a read before its first intent was written.
+    rows: HashMap<(String, u32), Vec<Entry>>,
+    order: VecDeque<(Instant, (String, u32))>,
+}
+
+impl Held {
+    fn is_empty(&self) -> bool {
+        self.rows.is_empty()
+    }
+
+    /// When the oldest has waited long enough.
+    fn until(&self) -> Option<Instant> {
+        self.order.front().map(|(until, _)| *until)
+    }
+
+    fn hold(&mut self, entry: Entry) {
+        let key = (entry.row.call.clone(), entry.row.round);
+        self.order.push_back((Instant::now() + PATIENCE, key.clone()));
+        self.rows.entry(key).or_default().push(entry);
+    }
+
+    /// What goes with this row.
+    fn take(&mut self, row: &NewRow) -> Vec<Entry> {
+        self.rows.remove(&(row.call.clone(), row.round)).unwrap_or_default()
+    }
+
+    /// Those that have waited long enough by now; all of them where there is no later.
+    fn release(&mut self, now: Option<Instant>, into: &mut Vec<Entry>) {
+        while let Some((until, _)) = self.order.front() {
+            if now.is_some_and(|now| *until > now) {
+                break;
+            }
+            let Some((_, key)) = self.order.pop_front() else { break };
+            into.extend(self.rows.remove(&key).into_iter().flatten());
         }
+    }
+}
+
+async fn append(store: &Store, group: Vec<Entry>) {
+    let full = group.iter().any(|entry| entry.durability == Durability::Full);
+    let durability = if full { Durability::Full } else { Durability::Group };
+    let (rows, waiting): (Vec<_>, Vec<_>) = group.into_iter().map(|entry| (entry.row, entry.done)).unzip();
+    let written = store.append(&rows, durability).await;
+    if let Err(fault) = &written {
+        tracing::error!(
+            error = fault as &dyn std::error::Error,
+            rows = rows.len(),
+            "evidence was not written"
+        );
+    }
+    for done in waiting {
+        // A client that left does not wait for its row any more.
+        let _ = done.send(written.is_ok());
     }
 }
 

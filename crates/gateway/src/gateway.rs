@@ -243,7 +243,8 @@ struct Agents(Arc<Gate>);
 impl serving::Answering for Agents {
     async fn answer(&self, request: Request<Body>) -> Response {
         if request.uri().path() == MCP {
-            journey::govern(self.0.clone(), request).await
+            // Boxed, so that the connection does not move the whole of it about.
+            Box::pin(journey::govern(self.0.clone(), request)).await
         } else {
             StatusCode::NOT_FOUND.into_response()
         }

@@ -7,7 +7,7 @@ use axum::response::Response;
 use http::header::{CACHE_CONTROL, CONTENT_TYPE, WWW_AUTHENTICATE};
 use http::{HeaderValue, StatusCode};
 use serde_json::json;
-use serde_json::value::{RawValue, to_raw_value};
+use serde_json::value::RawValue;
 
 use crate::record::Recorded;
 use crate::refusal::{Form, Refusal};
@@ -17,8 +17,12 @@ use crate::trail::Trail;
 const HTTP_REFUSALS: i64 = 7000;
 
 /// What the gateway says of itself.
-pub(crate) fn server_info() -> Result<Box<RawValue>, serde_json::Error> {
-    to_raw_value(&json!({"name": "aldgate", "title": "Aldgate", "version": env!("CARGO_PKG_VERSION")}))
+pub(crate) fn server_info() -> Result<&'static RawValue, serde_json::Error> {
+    serde_json::from_str(concat!(
+        r#"{"name":"aldgate","title":"Aldgate","version":""#,
+        env!("CARGO_PKG_VERSION"),
+        r#""}"#
+    ))
 }
 
 /// `_meta` of a result that the host made.

@@ -50,9 +50,12 @@ pub struct Trail {
 impl Trail {
     /// The trail of a request that has just arrived.
     pub(crate) fn begin(snapshot: Arc<Snapshot>) -> Result<Self, clock::NoRandomness> {
+        let random: [u8; 26] = clock::random()?;
+        let of_call = random.first_chunk().ok_or(clock::NoRandomness)?;
+        let key = random.last_chunk().ok_or(clock::NoRandomness)?;
         Ok(Self {
             snapshot,
-            call: CallId::at(clock::now(), clock::random()?),
+            call: CallId::at(clock::now(), *of_call),
             round: 0,
             principal: None,
             expires_at: None,
@@ -67,7 +70,7 @@ impl Trail {
             responses: None,
             trace: None,
             seen: Seen::begin(),
-            digests: Digests::new(clock::random()?),
+            digests: Digests::new(*key),
             place: None,
             intended: false,
             queued: None,

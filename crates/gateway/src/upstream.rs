@@ -130,8 +130,8 @@ impl Upstream {
             input_responses: None,
             request_state: None,
             cursor,
-            capabilities: &capabilities,
-            client_info: &client_info,
+            capabilities,
+            client_info,
             log_level: None,
             progress_token: None,
             traceparent: None,
@@ -164,11 +164,11 @@ fn refuses_its_own_version(answer: &Answer) -> bool {
     supported.iter().any(|version| VERSIONS.first().is_some_and(|asked| asked == version))
 }
 
-fn raw(text: &str) -> Result<Box<RawValue>, ExchangeFault> {
-    RawValue::from_string(text.to_owned()).map_err(ExchangeFault::Request)
+fn raw(text: &str) -> Result<&RawValue, ExchangeFault> {
+    serde_json::from_str(text).map_err(ExchangeFault::Request)
 }
 
 /// What the gateway says of itself to upstreams.
-fn client_info() -> Result<Box<RawValue>, ExchangeFault> {
+fn client_info() -> Result<&'static RawValue, ExchangeFault> {
     raw(concat!(r#"{"name":"aldgate","version":""#, env!("CARGO_PKG_VERSION"), r#""}"#))
 }

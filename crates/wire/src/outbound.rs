@@ -147,13 +147,14 @@ impl Object {
         if self.0.len() > 1 {
             self.0.push(',');
         }
-        self.0.push_str(&quoted(key));
+        quote(key, &mut self.0);
         self.0.push(':');
         self.0.push_str(value);
     }
 
     pub(crate) fn text(&mut self, key: &str, value: &str) {
-        self.raw(key, &quoted(value));
+        self.raw(key, "");
+        quote(value, &mut self.0);
     }
 
     fn optional_raw(&mut self, key: &str, value: Option<&RawValue>) {
@@ -176,5 +177,19 @@ impl Object {
 
 /// A JSON string.
 pub(crate) fn quoted(text: &str) -> String {
-    serde_json::Value::from(text).to_string()
+    let mut out = String::with_capacity(text.len() + 2);
+    quote(text, &mut out);
+    out
+}
+
+/// Writes a JSON string. Most texts here have nothing to escape.
+fn quote(text: &str, out: &mut String) {
+    let plain = |byte: u8| byte >= 0x20 && byte != b'"' && byte != b'\\';
+    if text.bytes().all(plain) {
+        out.push('"');
+        out.push_str(text);
+        out.push('"');
+    } else {
+        out.push_str(&serde_json::Value::from(text).to_string());
+    }
 }

@@ -44,6 +44,24 @@ async fn a_recorded_row_is_committed_together_with_what_was_queued_before_it() {
 }
 
 #[tokio::test]
+async fn a_queued_row_goes_with_the_next_of_its_call_or_soon_by_itself() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let store = Arc::new(Store::open(folder.path()).await.expect("a store"));
+    let (recorder, _task) = Recorder::start(store.clone());
+    let queue = |call| recorder.queue(&row(Kind::Intent, call), None).expect("queued");
+    let (one, two, again) = (queue(1), queue(2), queue(2));
+    recorder.record(&row(Kind::Outcome, 2), None, Durability::Group).await.expect("recorded");
+    two.committed().await.expect("committed");
+    again.committed().await.expect("the same call, begun twice");
+    // Nothing more comes of the first call.
+    one.committed().await.expect("committed by itself");
+    let calls: Vec<_> = bodies(&store).await.iter().map(|row| (row.kind, row.call.clone())).collect();
+    let of = |kind, call| (kind, CallId::from_random([call; 16]));
+    assert_eq!(calls, [of(Kind::Intent, 2), of(Kind::Intent, 2), of(Kind::Outcome, 2), of(Kind::Intent, 1),]);
+    assert_eq!(store.open_intents().await.expect("read").len(), 1);
+}
+
+#[tokio::test]
 async fn the_last_rows_are_written_when_the_recorder_ends() {
     let folder = tempfile::tempdir().expect("a folder");
     let store = Arc::new(Store::open(folder.path()).await.expect("a store"));

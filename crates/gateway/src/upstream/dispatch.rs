@@ -115,7 +115,8 @@ impl Gate {
                 match answer::own_answer(spent, &view).or_else(|| relay::early_answer(spent, &view)) {
                     Some(responses) => {
                         let state = view.request_state.as_deref();
-                        Box::pin(self.send(trail, spent, Some((responses?.as_ref(), state)), &mut way)).await?
+                        Box::pin(self.send(trail, spent, Some((responses?.as_ref(), state)), &mut way))
+                            .await?
                     }
                     None => Answer::Result(view),
                 }
@@ -156,17 +157,17 @@ impl Gate {
             None => (spent.responses.as_deref(), spent.upstream_state.as_deref()),
         };
         let capabilities = match spent.method.may_ask() {
-            true => raw(&relay::capabilities(spent).to_string())?,
-            false => raw("{}")?,
+            true => relay::capabilities(spent).to_string(),
+            false => "{}".to_owned(),
         };
-        let info = client_info()?;
         let name = if spent.method == Method::ReadResource { &spent.named } else { &offer.name };
         let sent = observe::Sent { method: spent.method, id, upstream, name };
         let sending = observe::sends(self, trail, sent);
         let traceparent = sending.context().map(TraceParent::to_header);
         let tracestate = sending.context().and_then(TraceParent::state);
         let theirs = spent.meta.progress_token.as_deref();
-        let ours = theirs.map(|_| raw(&id.to_string())).transpose()?;
+        let ours = theirs.map(|_| id.to_string());
+        let ours = ours.as_deref().map(raw).transpose()?;
         let log_level = spent.meta.log_level.as_deref();
         let call = OutboundCall {
             id,
@@ -177,10 +178,10 @@ impl Gate {
             input_responses: responses,
             request_state: state,
             cursor: None,
-            capabilities: &capabilities,
-            client_info: &info,
+            capabilities: raw(&capabilities)?,
+            client_info: client_info()?,
             log_level,
-            progress_token: ours.as_deref(),
+            progress_token: ours,
             traceparent: traceparent.as_deref(),
             tracestate: tracestate.as_deref(),
             extra_meta: &spent.meta.other,
@@ -206,7 +207,7 @@ impl Gate {
         let server = reply::server_info().map_err(Fault::Own)?;
         let call = serde_json::value::to_raw_value(trail.call.as_str()).map_err(Fault::Own)?;
         view.with_meta(
-            &[("io.modelcontextprotocol/serverInfo", &server), ("io.github.aldgate/call", &call)],
+            &[("io.modelcontextprotocol/serverInfo", server), ("io.github.aldgate/call", &call)],
             &[aldgate_wire::OWN_META_PREFIX],
         )
         .map(|bytes| if view.kind_stated { bytes } else { with_kind(bytes) })
