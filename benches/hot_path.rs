@@ -10,7 +10,7 @@ use aldgate_authority::{
 use aldgate_benches::{Size, USUAL, World, policies};
 use aldgate_wire::guard::Limits;
 use aldgate_wire::request::{Incoming, Method, Rejection, accept};
-use gungraun::{library_benchmark, library_benchmark_group, main};
+use gungraun::{Callgrind, LibraryBenchmarkConfig, library_benchmark, library_benchmark_group, main};
 use http::HeaderMap;
 use serde_json::value::RawValue;
 
@@ -19,7 +19,6 @@ const TIMES: usize = 20;
 
 #[library_benchmark]
 #[bench::usual(args = (USUAL), setup = World::start)]
-#[bench::tools_1000(args = (Size { tools: 1000, ..USUAL }), setup = World::start)]
 #[bench::policies_50(args = (Size { policies: 50, ..USUAL }), setup = World::start)]
 fn call(world: World) -> World {
     world.calls(TIMES);
@@ -28,7 +27,7 @@ fn call(world: World) -> World {
 
 #[library_benchmark]
 #[bench::usual(args = (USUAL), setup = World::start)]
-#[bench::tools_1000(args = (Size { tools: 1000, ..USUAL }), setup = World::start)]
+#[bench::tools_100(args = (Size { tools: 100, ..USUAL }), setup = World::start)]
 fn list(world: World) -> World {
     world.lists(TIMES);
     world
@@ -106,4 +105,7 @@ fn ruled(asked: Asked) -> (Ruling, Asked) {
 
 library_benchmark_group!(name = requests, benchmarks = [call, list]);
 library_benchmark_group!(name = steps, benchmarks = [received, ruled]);
-main!(library_benchmark_groups = [requests, steps]);
+main!(
+    config = LibraryBenchmarkConfig::default().tool(Callgrind::with_args(["--cache-sim=no"])),
+    library_benchmark_groups = [requests, steps]
+);
