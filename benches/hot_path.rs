@@ -33,7 +33,13 @@ fn list(world: World) -> World {
     world
 }
 
-const BODY: &[u8] = br#"{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"lookup_00009","arguments":{"key":"key-1","limit":3},"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientCapabilities":{},"io.modelcontextprotocol/clientInfo":{"name":"bench","version":"1"}}}}"#;
+const BODY: &str = concat!(
+    r#"{"jsonrpc":"2.0","id":1,"method":"tools/call","#,
+    r#""params":{"name":"lookup_00009","arguments":{"key":"key-1","limit":3},"#,
+    r#""_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28","#,
+    r#""io.modelcontextprotocol/clientCapabilities":{},"#,
+    r#""io.modelcontextprotocol/clientInfo":{"name":"bench","version":"1"}}}}"#,
+);
 
 fn headers() -> HeaderMap {
     let named = [
@@ -53,7 +59,7 @@ fn headers() -> HeaderMap {
 #[bench::call(headers())]
 fn received(headers: HeaderMap) -> (Result<Incoming, Rejection>, HeaderMap) {
     let limits = Limits { max_bytes: 1 << 20, max_depth: 64 };
-    let read = accept(&headers, black_box(BODY), &limits, &[Method::CallTool], &["2026-07-28"]);
+    let read = accept(&headers, black_box(BODY.as_bytes()), &limits, &[Method::CallTool], &["2026-07-28"]);
     assert!(read.is_ok());
     (read, headers)
 }
