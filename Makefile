@@ -31,7 +31,7 @@ test-setup:
 	@scripts/setup-tests.sh
 
 .PHONY: check
-check: check-format check-documents check-lints check-rustdoc check-generated check-readme check-lengths ## Everything but the tests: format, lints, documents, generated files, the README's commands
+check: check-format check-documents check-lints check-rustdoc check-generated check-readme check-lengths check-instructions ## Everything but the tests: format, lints, documents, generated files, the README's commands, instruction counts
 
 .PHONY: check-format
 check-format:
