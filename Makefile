@@ -31,7 +31,7 @@ test-setup:
 	@scripts/setup-tests.sh
 
 .PHONY: check
-check: check-format check-documents check-lints check-rustdoc check-generated check-readme check-lengths ## Everything but the tests: format, lints, documents, generated files, the README's commands
+check: check-format check-documents check-lints check-rustdoc check-generated check-readme check-lengths check-instructions ## Everything but the tests: format, lints, documents, generated files, the README's commands, instruction counts
 
 .PHONY: check-format
 check-format:
@@ -113,12 +113,9 @@ bench-programs:
 	@cp $(addprefix $(TARGET)/release/examples/,echo_upstream pass_through load) $(TARGET)/bench/counting/examples/
 	@cargo build --release $(BENCHED)
 
-# Frame pointers make stacks that perf can walk; line tables tell what was inlined where.
 .PHONY: profile
-profile: ## Where the CPU time of a governed call goes, by step of the journey, beside the budget (perf)
-	@cargo build --release -p aldgate-testkit --example echo_upstream --example pass_through --example load
-	@RUSTFLAGS="-C force-frame-pointers=yes" cargo build --profile profiling -p aldgate
-	@scripts/bench/journey_profile.py --profiled $(TARGET)/profiling/aldgate --binaries $(TARGET)/release
+profile: bench-programs ## Where the CPU time of a governed call goes, by step of the journey, beside the budget (perf)
+	@scripts/bench/journey_profile.py --binaries $(TARGET)/release
 
 .PHONY: conformance
 conformance: binary ## The official conformance suite: testkit's everything-server, alone and behind the gateway; the gateway as client

@@ -2,7 +2,7 @@
 #![expect(missing_docs, reason = "the macros make items without")]
 
 use aldgate_benches::{Size, USUAL, World};
-use gungraun::{library_benchmark, library_benchmark_group, main};
+use gungraun::{Callgrind, LibraryBenchmarkConfig, library_benchmark, library_benchmark_group, main};
 
 /// Calls in one count.
 const CALLS: usize = 20;
@@ -33,4 +33,7 @@ fn list(world: World) -> World {
 }
 
 library_benchmark_group!(name = growth, benchmarks = [call, list]);
-main!(library_benchmark_groups = [growth]);
+main!(
+    config = LibraryBenchmarkConfig::default().tool(Callgrind::with_args(["--cache-sim=no"])),
+    library_benchmark_groups = [growth]
+);

@@ -10,7 +10,7 @@ use aldgate_authority::{
 use aldgate_benches::{Size, USUAL, World, policies};
 use aldgate_wire::guard::Limits;
 use aldgate_wire::request::{Incoming, Method, Rejection, accept};
-use gungraun::{library_benchmark, library_benchmark_group, main};
+use gungraun::{Callgrind, LibraryBenchmarkConfig, library_benchmark, library_benchmark_group, main};
 use http::HeaderMap;
 use serde_json::value::RawValue;
 
@@ -19,7 +19,6 @@ const TIMES: usize = 20;
 
 #[library_benchmark]
 #[bench::usual(args = (USUAL), setup = World::start)]
-#[bench::tools_1000(args = (Size { tools: 1000, ..USUAL }), setup = World::start)]
 #[bench::policies_50(args = (Size { policies: 50, ..USUAL }), setup = World::start)]
 fn call(world: World) -> World {
     world.calls(TIMES);
@@ -28,13 +27,19 @@ fn call(world: World) -> World {
 
 #[library_benchmark]
 #[bench::usual(args = (USUAL), setup = World::start)]
-#[bench::tools_1000(args = (Size { tools: 1000, ..USUAL }), setup = World::start)]
+#[bench::tools_100(args = (Size { tools: 100, ..USUAL }), setup = World::start)]
 fn list(world: World) -> World {
     world.lists(TIMES);
     world
 }
 
-const BODY: &[u8] = br#"{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"lookup_00009","arguments":{"key":"key-1","limit":3},"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientCapabilities":{},"io.modelcontextprotocol/clientInfo":{"name":"bench","version":"1"}}}}"#;
+const BODY: &str = concat!(
+    r#"{"jsonrpc":"2.0","id":1,"method":"tools/call","#,
+    r#""params":{"name":"lookup_00009","arguments":{"key":"key-1","limit":3},"#,
+    r#""_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28","#,
+    r#""io.modelcontextprotocol/clientCapabilities":{},"#,
+    r#""io.modelcontextprotocol/clientInfo":{"name":"bench","version":"1"}}}}"#,
+);
 
 fn headers() -> HeaderMap {
     let named = [
@@ -54,7 +59,7 @@ fn headers() -> HeaderMap {
 #[bench::call(headers())]
 fn received(headers: HeaderMap) -> (Result<Incoming, Rejection>, HeaderMap) {
     let limits = Limits { max_bytes: 1 << 20, max_depth: 64 };
-    let read = accept(&headers, black_box(BODY), &limits, &[Method::CallTool], &["2026-07-28"]);
+    let read = accept(&headers, black_box(BODY.as_bytes()), &limits, &[Method::CallTool], &["2026-07-28"]);
     assert!(read.is_ok());
     (read, headers)
 }
@@ -106,4 +111,7 @@ fn ruled(asked: Asked) -> (Ruling, Asked) {
 
 library_benchmark_group!(name = requests, benchmarks = [call, list]);
 library_benchmark_group!(name = steps, benchmarks = [received, ruled]);
-main!(library_benchmark_groups = [requests, steps]);
+main!(
+    config = LibraryBenchmarkConfig::default().tool(Callgrind::with_args(["--cache-sim=no"])),
+    library_benchmark_groups = [requests, steps]
+);

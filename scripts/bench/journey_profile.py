@@ -1,9 +1,10 @@
 #!/usr/bin/env python3
 """Where the CPU time of a governed call goes, by step of the journey, beside the budget.
 
-perf samples the gateway under the load of `tools/call` on 16 connections. Each sample has its stack (frame pointers), whose
-inlined functions are told from the line tables; the innermost frame that belongs to a step names the step. What lies in no
-step is told by where it came from: the connection of the client, that to the upstream, the store's thread, the runtime.
+perf samples the gateway under the load of `tools/call` on 16 connections. The innermost frame of a sample's stack that belongs
+to a step names the step. What lies in no step is told by where it came from: the connection of the client, that to the
+upstream, the store's thread, the runtime. A function that the compiler put into another one counts as the other, unless the
+program has line tables: `CARGO_PROFILE_RELEASE_DEBUG=line-tables-only make profile`.
 """
 
 import argparse
@@ -38,18 +39,17 @@ STEPS = [
     ("runtime", r"^tokio::runtime"),
 ]
 COMPILED = [(name, re.compile(pattern)) for name, pattern in STEPS]
-STORE = "store's thread"
+STORE = "record, the store's thread"
 
 
-def sample(aldgate: Path, load: Programs, recorded: str, seconds: float) -> dict:
-    programs = Programs(aldgate, load.echo, load.pass_through, load.load)
+def sample(programs: Programs, recorded: str, seconds: float) -> dict:
     with Bed(programs) as bed:
         direct = bed.echo()
         setup = Setup(direct.url)
         target = bed.aldgate(direct, setup)
         shape = Shape("call", 16, seconds, tool=setup.tool())
         apply(programs.load, target, Shape("call", 16, 1, tool=setup.tool()))
-        command = ["perf", "record", "-o", recorded, "-F", "997", "-g", "-p", str(target.processes[0])]
+        command = ["perf", "record", "-o", recorded, "-F", "499", "--call-graph", "dwarf,24576", "-p", str(target.processes[0])]
         perf = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
         measured = apply(programs.load, target, shape)
         perf.send_signal(signal.SIGINT)
@@ -110,13 +110,15 @@ class Inlined:
 
 
 def row_of(thread: str, names: list[str]) -> str:
+    if thread.startswith("sqlx"):
+        return STORE
     for name in names:
         # `<a::B as c::D>::e` is of `a`.
         plain = name.lstrip("<&").removeprefix("mut ")
         for row, pattern in COMPILED:
             if pattern.search(plain):
                 return row
-    return STORE if thread.startswith("sqlx") else "other"
+    return "other"
 
 
 def attribute(recorded: str, program: Path) -> tuple[collections.Counter, int]:
@@ -153,18 +155,17 @@ def table(rows: collections.Counter, samples: int, cpu_us: float) -> list[str]:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--profiled", type=Path, required=True, help="aldgate with frame pointers and line tables")
-    parser.add_argument("--binaries", type=Path, required=True, help="the other programs, such as target/release")
+    parser.add_argument("--binaries", type=Path, required=True, help="such as target/release")
     parser.add_argument("--seconds", type=float, default=8)
     arguments = parser.parse_args()
     for tool in ("perf", "nm", "addr2line"):
         if shutil.which(tool) is None:
             raise SystemExit(f"`{tool}` is missing; on Debian it is in linux-perf or binutils")
-    program = arguments.profiled.resolve()
+    programs = Programs.of(arguments.binaries.resolve())
     with tempfile.TemporaryDirectory(prefix="aldgate-bench-") as folder:
         recorded = str(Path(folder, "perf.data"))
-        measured = sample(program, Programs.of(arguments.binaries.resolve()), recorded, arguments.seconds)
-        rows, samples = attribute(recorded, program)
+        measured = sample(programs, recorded, arguments.seconds)
+        rows, samples = attribute(recorded, programs.aldgate)
     print(f"one governed call, 16 connections, {measured['cpu_us']:.0f} µs of CPU while sampled, {samples} samples")
     print("\n".join(table(rows, samples, measured["cpu_us"])))
 

@@ -52,9 +52,9 @@ def counted(report: dict, counts: dict[str, int]) -> None:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--binaries", type=Path, required=True, help="such as target/release")
-    parser.add_argument("--counting", type=Path, required=True, help="those that count allocations, such as target/bench/counting")
+    parser.add_argument("--counting", type=Path, required=True, help="those that count allocations")
     parser.add_argument("--tools", type=Path, required=True, help="where scripts/setup-instructions.sh put gungraun's runner")
-    parser.add_argument("--report", type=Path, required=True, help="where the report is written, such as target/bench/report.json")
+    parser.add_argument("--report", type=Path, required=True, help="where it is written, such as target/bench/report.json")
     parser.add_argument("--only", choices=PARTS, action="append", help="parts to measure; the report keeps the others")
     arguments = parser.parse_args()
     programs = Programs.of(arguments.binaries.resolve())
@@ -81,7 +81,7 @@ def main() -> None:
     if "search" in parts:
         keep({"search": search.measure(str(programs.aldgate))})
     if "instructions" in parts:
-        counted(report, instructions.count("growth", arguments.tools))
+        counted(report, instructions.count("growth", "bench", arguments.tools))
         keep({})
     print("\n".join(shown.lines(report)))
     print(f"\nThe report is in {arguments.report}")

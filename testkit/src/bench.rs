@@ -5,6 +5,8 @@ pub mod allocations;
 mod echo;
 mod load;
 mod pass_through;
+#[cfg(test)]
+mod tests;
 
 pub use echo::Echo;
 pub use load::{Load, LoadFault, Measured, Method};

@@ -120,18 +120,23 @@ impl Echo {
             "tools/call" => {
                 let key = params.arguments.map_or("null", |arguments| arguments.key.get());
                 let pad = &self.0.pad;
-                let result = format!(
-                    r#"{{"resultType":"complete","content":[{{"type":"text","text":{key}}}],"structuredContent":{{"key":{key},"found":true,"pad":{pad}}},{META}}}"#
-                );
-                response(id, &result)
+                let content = format!(r#"[{{"type":"text","text":{key}}}]"#);
+                let structured = format!(r#"{{"key":{key},"found":true,"pad":{pad}}}"#);
+                response(
+                    id,
+                    &format!(
+                        r#"{{"resultType":"complete","content":{content},"structuredContent":{structured},{META}}}"#
+                    ),
+                )
             }
             "tools/list" => response(id, &self.0.list),
-            "server/discover" => response(
-                id,
-                &format!(
-                    r#"{{"resultType":"complete","supportedVersions":["2026-07-28"],"capabilities":{{"tools":{{}}}},"ttlMs":0,"cacheScope":"public",{META}}}"#
-                ),
-            ),
+            "server/discover" => {
+                let able = r#""supportedVersions":["2026-07-28"],"capabilities":{"tools":{}}"#;
+                response(
+                    id,
+                    &format!(r#"{{"resultType":"complete",{able},"ttlMs":0,"cacheScope":"public",{META}}}"#),
+                )
+            }
             _ => {
                 let error = r#"{"code":-32601,"message":"there is no such method"}"#;
                 made(StatusCode::NOT_FOUND, format!(r#"{{"jsonrpc":"2.0","id":{id},"error":{error}}}"#))

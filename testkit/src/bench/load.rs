@@ -14,6 +14,11 @@ use tokio::net::TcpStream;
 use tokio::task::JoinSet;
 
 const REVISION: &str = "2026-07-28";
+const META: &str = concat!(
+    r#""_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28","#,
+    r#""io.modelcontextprotocol/clientCapabilities":{},"#,
+    r#""io.modelcontextprotocol/clientInfo":{"name":"load","version":"1"}}"#,
+);
 
 /// What is sent again and again.
 #[derive(Clone, Debug)]
@@ -222,7 +227,6 @@ impl Connection {
     }
 
     fn request(&self, id: u64, key: &str) -> Result<Request<Full<Bytes>>, LoadFault> {
-        let meta = r#""_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientCapabilities":{},"io.modelcontextprotocol/clientInfo":{"name":"load","version":"1"}}"#;
         let mut request = Request::post(self.load.url.path())
             .header(HOST, &self.host)
             .header(CONTENT_TYPE, "application/json")
@@ -231,19 +235,16 @@ impl Connection {
         if let Some(token) = &self.load.token {
             request = request.header(AUTHORIZATION, format!("Bearer {token}"));
         }
-        let body = match &self.load.method {
+        let (method, params) = match &self.load.method {
             Method::Call(tool, _) => {
-                request = request.header("mcp-method", "tools/call").header("mcp-name", tool);
-                format!(
-                    r#"{{"jsonrpc":"2.0","id":{id},"method":"tools/call","params":{{"name":{},"arguments":{{"key":"{key}","limit":3}},{meta}}}}}"#,
-                    json!(tool)
-                )
+                request = request.header("mcp-name", tool);
+                let name = json!(tool);
+                ("tools/call", format!(r#"{{"name":{name},"arguments":{{"key":"{key}","limit":3}},{META}}}"#))
             }
-            Method::List(_) => {
-                request = request.header("mcp-method", "tools/list");
-                format!(r#"{{"jsonrpc":"2.0","id":{id},"method":"tools/list","params":{{{meta}}}}}"#)
-            }
+            Method::List(_) => ("tools/list", format!("{{{META}}}")),
         };
+        request = request.header("mcp-method", method);
+        let body = format!(r#"{{"jsonrpc":"2.0","id":{id},"method":"{method}","params":{params}}}"#);
         Ok(request.body(Full::new(Bytes::from(body)))?)
     }
 
