@@ -180,6 +180,15 @@ pub(crate) fn compared(mut span: Span, pinned: bool) {
     span.end(&Ended::Well);
 }
 
+/// A person has to decide: what is looked up or asked for from here on is a part of that.
+pub(crate) fn approval(gate: &Gate, trail: &Trail) -> Span {
+    let mut span = check(gate, trail, "approval");
+    if span.is_recording() {
+        span.set(attributes::guardrail("approval", "require_approval"));
+    }
+    span
+}
+
 /// What came of an approval.
 pub(crate) fn approved(trail: &Trail, mut span: Span, refusal: Option<&Refusal>) {
     if span.is_recording() {

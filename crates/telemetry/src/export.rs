@@ -1,5 +1,8 @@
 //! Where spans and metrics go beside the ring: OTLP over HTTP, protobuf.
 
+#[cfg(test)]
+mod tests;
+
 use std::time::Duration;
 
 use opentelemetry_otlp::{ExporterBuildError, MetricExporter, Protocol, SpanExporter, WithExportConfig as _};
