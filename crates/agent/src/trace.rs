@@ -1,8 +1,5 @@
 //! What traces and metrics learn of an agent: its run, the model's turns, the tool calls, and each request to the endpoint.
 
-#[cfg(test)]
-mod tests;
-
 use std::sync::{Mutex, PoisonError};
 use std::time::Instant;
 

@@ -10,3 +10,4 @@ mod pending;
 mod reading;
 mod retrying;
 mod running;
+mod tracing;
