@@ -155,7 +155,8 @@ async fn a_run_is_a_tree_of_turns_and_calls() {
         chat some-model client within invoke_agent aldgate, error -
         execute_tool look internal within invoke_agent aldgate, error no_outcome
         tools/call look client within execute_tool look, error -32602
-        chat some-model client within invoke_agent aldgate, error AG-MODEL-ANSWER"#]].assert_eq(&lines.join("\n"));
+        chat some-model client within invoke_agent aldgate, error AG-MODEL-ANSWER"#]]
+    .assert_eq(&lines.join("\n"));
     let chat = &spans.iter().find(|span| span.name.starts_with("chat")).unwrap().attributes;
     expect![[r#"
         {
@@ -172,7 +173,7 @@ async fn a_run_is_a_tree_of_turns_and_calls() {
           "gen_ai.usage.input_tokens": 7,
           "gen_ai.usage.output_tokens": 5
         }"#]]
-        .assert_eq(&serde_json::to_string_pretty(chat).unwrap().replace(&conversation.unwrap(), "RUN"));
+    .assert_eq(&serde_json::to_string_pretty(chat).unwrap().replace(&conversation.unwrap(), "RUN"));
 }
 
 #[tokio::test]

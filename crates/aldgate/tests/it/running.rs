@@ -10,11 +10,14 @@ pub(crate) fn aldgate() -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_aldgate"));
     std::fs::create_dir_all(EMPTY).expect("a folder");
     command.current_dir(EMPTY).stdin(Stdio::null());
-    for variable in ["ALDGATE_URL", "ALDGATE_ADMIN_URL", "ALDGATE_TOKEN", "ALDGATE_LOG"] {
+    for variable in ["ALDGATE_URL", "ALDGATE_ADMIN_URL", "ALDGATE_TOKEN", "ALDGATE_LOG", COLLECTOR] {
         command.env_remove(variable);
     }
     command
 }
+
+/// Where spans are sent.
+pub(crate) const COLLECTOR: &str = "OTEL_EXPORTER_OTLP_ENDPOINT";
 
 /// A folder in which no test writes.
 const EMPTY: &str = concat!(env!("CARGO_TARGET_TMPDIR"), "/empty");
@@ -60,7 +63,12 @@ pub(crate) struct Serving {
 impl Serving {
     /// Starts a demonstration and waits until it serves.
     pub(crate) fn start(more: &[&str]) -> Self {
-        let mut child = aldgate()
+        Self::start_as(aldgate(), more)
+    }
+
+    /// The same with another environment.
+    pub(crate) fn start_as(mut command: Command, more: &[&str]) -> Self {
+        let mut child = command
             .args([
                 "demo",
                 "--json",
@@ -157,7 +165,12 @@ pub(crate) struct Dev {
 impl Dev {
     /// Starts it and waits until it serves.
     pub(crate) fn start(upstream: &str) -> Self {
-        let mut child = aldgate()
+        Self::start_as(aldgate(), upstream)
+    }
+
+    /// The same with another environment.
+    pub(crate) fn start_as(mut command: Command, upstream: &str) -> Self {
+        let mut child = command
             .args(["dev", "--upstream", upstream, "--listen", "127.0.0.1:0", "--admin-listen", "127.0.0.1:0"])
             .stderr(Stdio::piped())
             .spawn()
