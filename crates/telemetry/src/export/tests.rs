@@ -18,14 +18,20 @@ struct Collector {
 
 impl Collector {
     fn start() -> Self {
+        Self::answering("200 OK\r\ncontent-type: application/x-protobuf")
+    }
+
+    /// One that answers with this status and header.
+    fn answering(head: &str) -> Self {
+        let answer = format!("HTTP/1.1 {head}\r\ncontent-length: 0\r\n\r\n");
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let endpoint = format!("http://{}", listener.local_addr().unwrap());
         let collector = Self { endpoint, door: Arc::default(), spans: Arc::default() };
         let (door, spans) = (collector.door.clone(), collector.spans.clone());
         std::thread::spawn(move || {
             for socket in listener.incoming().map_while(Result::ok) {
-                let (door, spans) = (door.clone(), spans.clone());
-                std::thread::spawn(move || while take(&socket, &door, &spans).is_some() {});
+                let (door, spans, answer) = (door.clone(), spans.clone(), answer.clone());
+                std::thread::spawn(move || while take(&socket, &door, &spans, &answer).is_some() {});
             }
         });
         collector
@@ -37,7 +43,12 @@ impl Collector {
     }
 }
 
-fn take(socket: &TcpStream, door: &(Mutex<bool>, Condvar), spans: &AtomicUsize) -> Option<()> {
+fn take(
+    mut socket: &TcpStream,
+    door: &(Mutex<bool>, Condvar),
+    spans: &AtomicUsize,
+    answer: &str,
+) -> Option<()> {
     let mut reader = BufReader::new(socket);
     let (mut line, mut length) = (String::new(), 0);
     while reader.read_line(&mut line).ok().filter(|read| *read > 2).is_some() {
@@ -54,10 +65,7 @@ fn take(socket: &TcpStream, door: &(Mutex<bool>, Condvar), spans: &AtomicUsize) 
         body.windows(NAME.len()).filter(|part| *part == NAME.as_bytes()).count(),
         Ordering::SeqCst,
     );
-    let mut socket = socket;
-    socket
-        .write_all(b"HTTP/1.1 200 OK\r\ncontent-type: application/x-protobuf\r\ncontent-length: 0\r\n\r\n")
-        .ok()
+    socket.write_all(answer.as_bytes()).ok()
 }
 
 fn telemetry(collector: &Collector) -> Telemetry {
@@ -91,4 +99,20 @@ fn what_a_stalled_collector_does_not_take_is_dropped_and_nobody_waits() {
     telemetry.shutdown(Duration::from_secs(20));
     let taken = collector.spans.load(Ordering::SeqCst);
     assert!((BATCH..=QUEUE + 2 * BATCH).contains(&taken), "{taken}");
+}
+
+#[test]
+fn no_redirect_is_followed() {
+    let elsewhere = Collector::start();
+    elsewhere.open();
+    let collector = Collector::answering(&format!(
+        "307 Temporary Redirect\r\nlocation: {}/v1/traces",
+        elsewhere.endpoint
+    ));
+    collector.open();
+    let telemetry = telemetry(&collector);
+    telemetry.span(Describe::new(NAME, Kind::Internal)).end(&Ended::Well);
+    telemetry.shutdown(Duration::from_secs(20));
+    assert!(collector.spans.load(Ordering::SeqCst) > 0);
+    assert_eq!(elsewhere.spans.load(Ordering::SeqCst), 0);
 }
