@@ -5,6 +5,9 @@
 //! conventions renamed an attribute, the old name is written beside the new one. `skill.*`, `guardrail.*` and `atlas.*` have no
 //! convention; `aldgate.*` are this program's own.
 
+#[cfg(test)]
+mod tests;
+
 /// The conventions that these names follow.
 pub const SCHEMA: &str = "https://opentelemetry.io/schemas/gen-ai/1.42.0";
 

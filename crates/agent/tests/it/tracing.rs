@@ -10,7 +10,7 @@ use async_trait::async_trait;
 use expect_test::expect;
 use serde_json::{Value, json};
 
-use crate::fake::{Fake, Reply, Scripted, Seen, accept, done, form};
+use crate::fake::{Fake, Reply, Scripted, Seen, accept, done, form, refusal};
 
 /// Asks a model that is none, and has it call each of these once.
 struct Modelled(Vec<&'static str>);
@@ -68,7 +68,7 @@ async fn works(fake: &Fake, telemetry: Telemetry) -> (RunReport, Option<String>)
             *said.lock().unwrap() = Some(conversation);
         }
     };
-    let mut planner = Modelled(vec!["look", "order", "look"]);
+    let mut planner = Modelled(vec!["look", "order", "look", "look", "look", "order"]);
     let limits = RunLimits::default();
     let report =
         run(&connection, &mut planner, "work", &Scripted::new(accept), observer, limits).await.unwrap();
@@ -80,7 +80,10 @@ async fn fake() -> Fake {
         1 => done("found m4rk"),
         2 => form(Some("s")),
         3 => done("ordered"),
-        _ => Reply::Error(-32602, "no such thing", json!({})),
+        4 => Reply::Error(-32602, "m4rk is no such thing", json!({"code": "AG-PARAMS"})),
+        5 => refusal("AG-PROHIBITED"),
+        6 => Reply::Error(7502, "m4rk is not what it says", json!({"code": "AG-UPSTREAM-ANSWER"})),
+        _ => Reply::Break,
     })
     .await
 }
@@ -102,7 +105,7 @@ async fn every_request_of_a_run_carries_its_conversation_and_its_own_span() {
     let spans = ids(&spans);
     // The first list is from before the run.
     let requests: Vec<Seen> = fake.lists().into_iter().skip(1).chain(fake.calls()).collect();
-    assert_eq!(requests.len(), 5);
+    assert_eq!(requests.len(), 8);
     for seen in &requests {
         assert_eq!(meta(seen, "gen_ai.conversation.id").unwrap().as_str(), conversation.as_deref());
         let parent = meta(seen, "traceparent").unwrap().as_str().unwrap();
@@ -153,8 +156,17 @@ async fn a_run_is_a_tree_of_turns_and_calls() {
         tools/call order client within execute_tool order, error -
         tools/call order client within execute_tool order, error -
         chat some-model client within invoke_agent aldgate, error -
-        execute_tool look internal within invoke_agent aldgate, error no_outcome
+        execute_tool look internal within invoke_agent aldgate, error tool_error
         tools/call look client within execute_tool look, error -32602
+        chat some-model client within invoke_agent aldgate, error -
+        execute_tool look internal within invoke_agent aldgate, error tool_error
+        tools/call look client within execute_tool look, error tool_error
+        chat some-model client within invoke_agent aldgate, error -
+        execute_tool look internal within invoke_agent aldgate, error tool_error
+        tools/call look client within execute_tool look, error 7502
+        chat some-model client within invoke_agent aldgate, error -
+        execute_tool order internal within invoke_agent aldgate, error no_outcome
+        tools/call order client within execute_tool order, error connection_broken
         chat some-model client within invoke_agent aldgate, error AG-MODEL-ANSWER"#]]
     .assert_eq(&lines.join("\n"));
     let chat = &spans.iter().find(|span| span.name.starts_with("chat")).unwrap().attributes;

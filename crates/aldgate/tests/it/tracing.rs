@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use expect_test::expect_file;
 use serde_json::Value;
 
-use crate::running::{events_of, named, run};
+use crate::running::{Serving, events_of, named, run};
 
 /// What a trace is to record. A second name stands below the first.
 const ROWS: [&str; 22] = [
@@ -122,4 +122,47 @@ fn servers_in_the_process_say_so() {
     assert_eq!(of(&spans, "aldgate", "server"), ["http".to_owned()].into());
     assert_eq!(of(&spans, "aldgate", "client"), ["inproc".to_owned()].into());
     assert_eq!(of(&spans, "field-service", "server"), ["inproc".to_owned()].into());
+}
+
+fn traces(serving: &Serving, arguments: &[&str]) -> (bool, String) {
+    let output = serving.run_as(&serving.approver, &[&["trace"], arguments].concat());
+    let text = [output.stdout, output.stderr].concat();
+    (output.status.success(), String::from_utf8(text).expect("UTF-8"))
+}
+
+#[test]
+fn the_last_traces_are_listed_and_shown_from_memory() {
+    let serving = Serving::start(&["--no-run"]);
+    for ticket in ["SR-20031", "SR-1"] {
+        let arguments = format!(r#"{{"ticket_id": "{ticket}"}}"#);
+        serving.run_as(&serving.agent, &["call", "get_ticket", "--args", &arguments]);
+    }
+    let (listed, text) = traces(&serving, &["list"]);
+    assert!(listed && text.starts_with("TRACE ") && text.contains("tools/call get_ticket"), "{text}");
+    let (_, text) = traces(&serving, &["list", "--limit", "200", "--json"]);
+    let listed: Value = serde_json::from_str(&text).expect("JSON");
+    let found = listed["traces"].as_array().expect("traces").clone();
+    let of_calls: Vec<&Value> =
+        found.iter().filter(|trace| trace["name"] == "tools/call get_ticket").collect();
+    assert_eq!(of_calls.len(), 2, "{text}");
+    let id = of_calls[1]["trace_id"].as_str().expect("an id");
+    for given in [id, &id[..12]] {
+        let (shown, text) = traces(&serving, &["show", given]);
+        let lines: Vec<&str> = text.lines().collect();
+        assert!(shown && lines.len() >= 4, "{text}");
+        assert!(
+            lines[0].starts_with("tools/call get_ticket  ") && lines[0].ends_with("server  [aldgate]"),
+            "{text}"
+        );
+        assert!(text.contains("automatic: allow") && text.contains("server  [field-service]"), "{text}");
+    }
+    let (shown, text) = traces(&serving, &["show"]);
+    assert!(shown && text.contains("[aldgate]"), "the newest, where none is named: {text}");
+    let (shown, text) = traces(&serving, &["show", "0af7651916cd43dd8448eb211c80319c"]);
+    assert!(!shown && text.contains("AG-ADMIN-NO-TRACE"), "{text}");
+    let (shown, text) = traces(&serving, &["show", "zzz"]);
+    assert!(!shown && text.contains("begins with `zzz`"), "{text}");
+    let forbidden = serving.run_as(&serving.agent, &["trace", "list"]);
+    assert!(!forbidden.status.success());
+    assert!(String::from_utf8_lossy(&forbidden.stderr).contains("AG-ADMIN-FORBIDDEN"));
 }

@@ -16,7 +16,18 @@ async fn calls(content: bool) -> Watched {
     watched.call("look", &text).await;
     watched.world.up.does("look", Behaviour::failure(&format!("failure {MARK}")));
     watched.call("look", &text).await;
-    watched.call("look", &json!({"no_such": MARK}).to_string()).await;
+    for wrong in [
+        json!({"no_such": MARK}),
+        json!({"text": "t", "n": MARK}),
+        json!({"text": "t", MARK: 1}),
+        json!(MARK),
+    ] {
+        watched.call("look", &wrong.to_string()).await;
+    }
+    watched.send(Call::tool("region", &json!({"region": MARK}).to_string())).await;
+    watched.world.up.does("measure", Behaviour::structured(&json!({"celsius": MARK})));
+    watched.call("measure", "{}").await;
+    watched.send(Call::resource(&format!("note://{MARK}/{MARK}"))).await;
     let order = || Call::tool("order", &json!({"item": MARK}).to_string());
     let pending = watched.send(order()).await;
     watched.world.decide(&approval(&pending), "approve").await;

@@ -212,3 +212,46 @@ async fn metrics_count_what_happened() {
     assert_eq!(sum("aldgate_upstream_changed", &[("aldgate_upstream", "up")]), 0.0);
     assert_eq!(sum("aldgate_requests_in_flight", &[]), 0.0);
 }
+
+/// What stands between two marks, separated by commas.
+fn listed<'a>(text: &'a str, open: &str, close: char) -> Vec<&'a str> {
+    let parts = text.split(open).skip(1).filter_map(|part| part.split(close).next());
+    parts.flat_map(|part| part.split(',')).map(str::trim).collect()
+}
+
+#[tokio::test]
+async fn the_dashboard_asks_for_what_there_is_and_for_all_of_it() {
+    let watched = Watched::plain().await;
+    everything(&watched).await;
+    // An upstream that is gone, for the errors of the gateway as a client.
+    watched.world.serving.end().await;
+    watched.world.call("look", TEXT).await;
+    let samples = samples(&metrics(&watched.world).await);
+    let dashboard = include_str!("../../../../../docs/dashboards/aldgate.json");
+    let dashboard: Value = serde_json::from_str(dashboard).unwrap();
+    let panels = dashboard["panels"].as_array().unwrap();
+    assert!(panels.len() >= 10);
+    let mut used = BTreeSet::new();
+    for target in panels.iter().flat_map(|panel| panel["targets"].as_array().unwrap()) {
+        let asked = target["expr"].as_str().unwrap();
+        // A metric stands before its labels in braces.
+        let names = asked.split('{').rev().skip(1).map(|before| {
+            before.rsplit(|letter: char| !(letter.is_ascii_alphanumeric() || letter == '_')).next().unwrap()
+        });
+        for name in names {
+            let of_it: Vec<_> = samples.iter().filter(|(known, _, _)| known == name).collect();
+            assert!(!of_it.is_empty(), "`{name}` of `{asked}` is no metric of the gateway");
+            used.insert(name);
+            let wanted =
+                listed(asked, "{", '}').into_iter().map(|label| label.split(['=', '!']).next().unwrap());
+            // Prometheus itself says which instance it asked.
+            for label in wanted.filter(|label| *label != "instance").chain(listed(asked, "by (", ')')) {
+                let known = of_it.iter().any(|(_, labels, _)| labels.contains_key(label));
+                assert!(known, "`{label}` of `{asked}` is no label of `{name}`");
+            }
+        }
+    }
+    let all: BTreeSet<&str> = samples.iter().map(|(name, _, _)| name.as_str()).collect();
+    let missing: Vec<_> = all.difference(&used).filter(|name| !name.ends_with("_sum")).collect();
+    assert_eq!(missing, Vec::<&&str>::new(), "the dashboard shows every metric");
+}
