@@ -2,7 +2,7 @@
 """Runs the blocks of a document that begin with ```bash run, in order, in one shell, and fails where a command fails.
 
 A block that begins with ```text output shows what the last runnable block before it printed: each of its lines must be
-there, in this order. Ids, digests, times, addresses and the width of columns may differ, `…` alone stands for any lines,
+there, in this order. Ids, digests, times and durations, addresses and the width of columns may differ, `…` alone stands for any lines,
 at the end of a line for its rest.
 
 The shell has the program on its PATH and a demonstration on free ports beside it, already decided by `--approve` and
@@ -29,6 +29,7 @@ VARIES = [
     (re.compile(r"sha256:[0-9a-f]{64}"), "sha256:DIGEST"),
     (re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z"), "TIME"),
     (re.compile(r"127\.0\.0\.1:\d+"), "ADDRESS"),
+    (re.compile(r"\b\d+(\.\d)? (µs|ms|s)\b"), "TOOK"),
     (re.compile(r"\s+"), " "),
     (re.compile(r"^ ?\d+ (?=[a-z])"), "NUMBER "),
 ]

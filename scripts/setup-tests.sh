@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# Sets up what the tests need beside Rust: strace, the TypeScript client's packages, the Python client's environment.
+# Sets up what the tests need beside Rust: strace, the TypeScript client's packages, the Python client's environment, a
+# collector for traces.
 # What is there already is left as it is. Packages of the system are installed only by root; else the script says what
 # is missing and fails.
 set -euo pipefail
@@ -42,6 +43,24 @@ else
     python3 -m venv "$environment"
     "$environment/bin/pip" install --quiet --disable-pip-version-check --no-deps -r clients/python/requirements.txt
     printf '%s\n' "$wanted" > "$environment/.aldgate-stamp"
+fi
+
+# The wheel is for Python 3.11, of which the program needs the library; any Python's pip can unpack it.
+collector=.collector
+wanted=$({ uname -m; cat scripts/collector.txt; } | sha256sum | cut -d' ' -f1)
+if current "$collector/.aldgate-stamp" "$wanted"; then
+    say "the collector is there"
+else
+    say "installing the collector ($collector)"
+    rm -rf "$collector"
+    "$environment/bin/pip" install --quiet --disable-pip-version-check --no-deps --target "$collector" \
+        --only-binary=:all: --implementation cp --python-version 3.11 --abi cp311 --platform "manylinux_2_34_$(uname -m)" \
+        -r scripts/collector.txt
+    printf '%s\n' "$wanted" > "$collector/.aldgate-stamp"
+fi
+libraries=$(ldd "$collector/rotel/rotel-agent")
+if [[ $libraries == *"libpython3.11"*"not found"* ]]; then
+    system_packages "the collector needs the library of Python 3.11" libpython3.11
 fi
 
 say "done"

@@ -1,8 +1,5 @@
 //! What traces and metrics learn of an agent: its run, the model's turns, the tool calls, and each request to the endpoint.
 
-#[cfg(test)]
-mod tests;
-
 use std::sync::{Mutex, PoisonError};
 use std::time::Instant;
 
@@ -15,7 +12,7 @@ use serde_json::Value;
 
 use crate::exchange::{Lost, chain};
 use crate::model::{Answered, ModelEvent};
-use crate::outcome::CallFault;
+use crate::outcome::{CallFault, UPSTREAM_ERROR_CODE};
 use crate::planner::{Finding, PlanFault, PlannedCall, Planner};
 use crate::tool::ToolSummary;
 
@@ -115,7 +112,7 @@ impl Asking<'_> {
                 Ended::ToolError { message: None }
             }
             Ok(_) => Ended::Well,
-            Err(lost) => of_lost(lost),
+            Err(lost) => of_lost(lost, self.hop.telemetry.content()),
         };
         let operation = Operation {
             method: self.method,
@@ -130,14 +127,18 @@ impl Asking<'_> {
     }
 }
 
-fn of_lost(lost: &Lost) -> Ended<'_> {
+/// How a request without a result is seen. What a gateway says of a refusal may quote arguments; its code does not.
+fn of_lost(lost: &Lost, content: bool) -> Ended<'_> {
     match lost {
         Lost::Rpc(error) => {
-            Ended::Rpc { code: i64::from(error.code.0), message: error.message.as_ref().into() }
+            let ag = error.data.as_ref().and_then(|data| data.get("code")).and_then(Value::as_str);
+            let ag = ag.filter(|ag| !content && ag.starts_with("AG-") && *ag != UPSTREAM_ERROR_CODE);
+            Ended::Rpc { code: i64::from(error.code.0), message: ag.unwrap_or(&error.message).into() }
         }
         Lost::Unauthorized(why) => Ended::Failed { kind: "credential", message: why.trim().into() },
         Lost::Refused(refused) => {
-            Ended::Failed { kind: "http_status", message: refused.message.as_str().into() }
+            let ag = refused.code.as_deref().filter(|_| !content);
+            Ended::Failed { kind: "http_status", message: ag.unwrap_or(&refused.message).into() }
         }
         Lost::NotSent(what) => Ended::Failed { kind: "connect", message: what.into() },
         Lost::Broken(what) => Ended::Failed { kind: "connection_broken", message: what.into() },
@@ -230,11 +231,14 @@ impl RunTrace {
     pub(crate) fn model(&self, event: &ModelEvent, tools: &[ToolSummary]) {
         let mut turn = self.turn.lock().unwrap_or_else(PoisonError::into_inner);
         match event {
-            ModelEvent::Asked { model, .. } => {
+            ModelEvent::Asked { model, max_tokens, server_address, server_port, .. } => {
                 let mut span = self.part(format!("chat {model}"), Kind::Client);
                 span.set([
                     KeyValue::new(names::OPERATION, "chat"),
                     KeyValue::new(names::REQUEST_MODEL, model.clone()),
+                    KeyValue::new(names::MAX_TOKENS, i64::from(*max_tokens)),
+                    KeyValue::new(names::SERVER_ADDRESS, server_address.clone()),
+                    KeyValue::new(names::SERVER_PORT, i64::from(*server_port)),
                 ]);
                 self.show_tools(&mut span, tools);
                 *turn = Some(span);
@@ -300,10 +304,14 @@ impl RunTrace {
             }
             Finding::Refused(refusal) => {
                 span.set([KeyValue::new(names::REFUSAL, refusal.code.clone())]);
-                Ended::ToolError { message: Some(refusal.text.as_str().into()) }
+                let text = if self.telemetry.content() { &refusal.text } else { &refusal.code };
+                Ended::ToolError { message: Some(text.as_str().into()) }
             }
             Finding::Waiting(_) => Ended::Well,
-            Finding::Failed { text, .. } => Ended::Failed { kind: "no_outcome", message: text.into() },
+            Finding::Failed { text, .. } => {
+                let text = if self.telemetry.content() { text.as_str() } else { "no outcome" };
+                Ended::Failed { kind: "no_outcome", message: text.into() }
+            }
         };
         span.end(&ended);
     }

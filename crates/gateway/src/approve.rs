@@ -54,7 +54,7 @@ pub(crate) async fn ready(gate: &Gate, trail: &mut Trail, ruled: Ruled) -> Resul
             "this call needs an approval now, which it did not need when it began; start it anew without the request state",
         )),
         (Verdict::RequiresApproval, Progress::Fresh | Progress::Waiting { .. }) => {
-            let span = observe::check(gate, trail, "approval");
+            let span = observe::approval(gate, trail);
             // Boxed, as everything that few calls need: it would make the journey of each one large.
             let ready = Box::pin(by_approval(gate, trail, ruled)).await;
             observe::approved(trail, span, ready.as_ref().err());

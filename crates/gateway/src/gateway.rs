@@ -153,7 +153,7 @@ impl Gateway {
             settings,
         });
         let seen = Arc::downgrade(&gate);
-        let read = move || seen.upgrade().map(|gate| observe::gauges(&gate)).unwrap_or_default();
+        let read = move || seen.upgrade().map(|gate| observe::gauges(&gate));
         gate.telemetry.instruments().observe(read);
         Ok((Self { gate, recording }, Recovered { unknown_calls }))
     }

@@ -180,6 +180,15 @@ pub(crate) fn compared(mut span: Span, pinned: bool) {
     span.end(&Ended::Well);
 }
 
+/// A person has to decide: what is looked up or asked for from here on is a part of that.
+pub(crate) fn approval(gate: &Gate, trail: &Trail) -> Span {
+    let mut span = check(gate, trail, "approval");
+    if span.is_recording() {
+        span.set(attributes::guardrail("approval", "require_approval"));
+    }
+    span
+}
+
 /// What came of an approval.
 pub(crate) fn approved(trail: &Trail, mut span: Span, refusal: Option<&Refusal>) {
     if span.is_recording() {
@@ -283,7 +292,7 @@ impl Drop for Sending<'_> {
     }
 }
 
-/// How a refusal is seen; `None` where the caller only has to wait.
+/// How a refusal is seen. A caller who only has to wait sees no failure.
 fn of_refusal<'a>(refusal: &'a Refusal, message: &'a str, method: &str) -> Ended<'a> {
     match refusal.form() {
         _ if refusal.code() == "AG-CLIENT-LEFT" => Ended::given_up(),
@@ -301,7 +310,9 @@ pub(crate) fn refused(gate: &Gate, trail: &mut Trail, refusal: &Refusal) {
     if let Some(span) = trail.seen.recording() {
         span.set([KeyValue::new(names::REFUSAL, refusal.code())]);
     }
-    let message = refusal.to_string();
+    // What the gateway says may quote arguments or results; an upstream's error is in the upstream's words.
+    let quotes = !trail.seen.content && refusal.code() != "AG-UPSTREAM-ERROR";
+    let message = if quotes { refusal.code().to_owned() } else { refusal.to_string() };
     let ended = of_refusal(refusal, &message, trail.seen.method);
     finished(gate, trail, &ended);
 }

@@ -1,8 +1,13 @@
 //! Where spans and metrics go beside the ring: OTLP over HTTP, protobuf.
 
+#[cfg(test)]
+mod tests;
+
 use std::time::Duration;
 
-use opentelemetry_otlp::{ExporterBuildError, MetricExporter, Protocol, SpanExporter, WithExportConfig as _};
+use opentelemetry_otlp::{
+    ExporterBuildError, MetricExporter, Protocol, SpanExporter, WithExportConfig as _, WithHttpConfig as _,
+};
 use opentelemetry_sdk::metrics::PeriodicReader;
 use opentelemetry_sdk::trace::{BatchConfigBuilder, BatchSpanProcessor};
 
@@ -24,14 +29,17 @@ pub(crate) fn to(
     let base = endpoint.trim_end_matches('/');
     let built = std::thread::scope(|scope| {
         let building = scope.spawn(|| {
+            let client = client()?;
             let spans = SpanExporter::builder()
                 .with_http()
+                .with_http_client(client.clone())
                 .with_protocol(Protocol::HttpBinary)
                 .with_endpoint(format!("{base}/v1/traces"))
                 .with_timeout(WITHIN)
                 .build()?;
             let metrics = MetricExporter::builder()
                 .with_http()
+                .with_http_client(client)
                 .with_protocol(Protocol::HttpBinary)
                 .with_endpoint(format!("{base}/v1/metrics"))
                 .with_timeout(WITHIN)
@@ -53,4 +61,14 @@ pub(crate) fn to(
         .build();
     let spans = BatchSpanProcessor::builder(spans).with_batch_config(config).build();
     Ok((spans, PeriodicReader::builder(metrics).with_interval(METRICS_EVERY).build()))
+}
+
+/// No redirects and no proxy: what stands in spans goes to the collector that the host named.
+fn client() -> Result<reqwest::blocking::Client, ExporterBuildError> {
+    reqwest::blocking::Client::builder()
+        .redirect(reqwest::redirect::Policy::none())
+        .no_proxy()
+        .timeout(WITHIN)
+        .build()
+        .map_err(|fault| ExporterBuildError::InternalFailure(fault.to_string()))
 }

@@ -3,7 +3,7 @@
 //! A [`Telemetry`] is what one service has: a tracer, its instruments, and where both go: the local [`Ring`], a collector
 //! that speaks OTLP, Prometheus. Spans are made with [`Telemetry::span`] from a [`Describe`], and end with an [`Ended`],
 //! which knows what counts as an error on which side. Nothing here ever waits for a collector: what does not fit into
-//! the queue is dropped and counted.
+//! the queue is dropped, and the log says how much that was.
 //!
 //! **Invariant:** names of attributes stand in [`names`] alone.
 //!

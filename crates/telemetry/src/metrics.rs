@@ -1,5 +1,8 @@
 //! What is counted and timed.
 
+#[cfg(test)]
+mod tests;
+
 use std::borrow::Cow;
 use std::time::Duration;
 
@@ -129,15 +132,20 @@ impl Instruments {
         self.refusals.add(1, &[KeyValue::new(names::REFUSAL, code)]);
     }
 
-    /// Has `read` called whenever metrics are collected.
-    pub fn observe(&self, read: impl Fn() -> Gauges + Clone + Send + Sync + 'static) {
+    /// Has `read` called whenever metrics are collected. Where there is nothing to read any more, nothing is said: a counter
+    /// must not go back to 0.
+    pub fn observe(&self, read: impl Fn() -> Option<Gauges> + Clone + Send + Sync + 'static) {
         let gauge = |name: &'static str, unit, text, value: fn(&Gauges) -> u64| {
             let read = read.clone();
             self.meter
                 .u64_observable_gauge(name)
                 .with_unit(unit)
                 .with_description(text)
-                .with_callback(move |observer| observer.observe(value(&read()), &[]))
+                .with_callback(move |observer| {
+                    if let Some(now) = read() {
+                        observer.observe(value(&now), &[]);
+                    }
+                })
                 .build();
         };
         gauge("aldgate.requests.in_flight", "{request}", "Requests that are worked on", |now| now.in_flight);
@@ -148,7 +156,11 @@ impl Instruments {
                 .u64_observable_counter(name)
                 .with_unit(unit)
                 .with_description(text)
-                .with_callback(move |observer| observer.observe(value(&read()), &[]))
+                .with_callback(move |observer| {
+                    if let Some(now) = read() {
+                        observer.observe(value(&now), &[]);
+                    }
+                })
                 .build();
         };
         let unauthenticated = "Requests without a valid credential";
@@ -163,7 +175,7 @@ impl Instruments {
                 .with_unit(unit)
                 .with_description(text)
                 .with_callback(move |observer| {
-                    for upstream in read().upstreams {
+                    for upstream in read().into_iter().flat_map(|now| now.upstreams) {
                         let name = KeyValue::new(names::UPSTREAM, Cow::Owned::<str>(upstream.name.clone()));
                         observer.observe(value(&upstream), &[name]);
                     }

@@ -5,6 +5,9 @@
 //! conventions renamed an attribute, the old name is written beside the new one. `skill.*`, `guardrail.*` and `atlas.*` have no
 //! convention; `aldgate.*` are this program's own.
 
+#[cfg(test)]
+mod tests;
+
 /// The conventions that these names follow.
 pub const SCHEMA: &str = "https://opentelemetry.io/schemas/gen-ai/1.42.0";
 
@@ -36,6 +39,8 @@ pub const AGENT: &str = "gen_ai.agent.name";
 pub const PROMPT: &str = "gen_ai.prompt.name";
 /// The model that was asked for.
 pub const REQUEST_MODEL: &str = "gen_ai.request.model";
+/// How many tokens the answer may have.
+pub const MAX_TOKENS: &str = "gen_ai.request.max_tokens";
 /// The model that answered.
 pub const RESPONSE_MODEL: &str = "gen_ai.response.model";
 /// The answer's id.

@@ -41,6 +41,7 @@ type Script = dyn Fn(usize, &Seen) -> Reply + Send + Sync;
 pub(crate) struct Fake {
     pub(crate) url: String,
     calls: Arc<Mutex<Vec<Seen>>>,
+    lists: Arc<Mutex<Vec<Seen>>>,
     /// Told when a call begins to hang, and when its client has gone.
     pub(crate) hanging: Arc<Notify>,
     pub(crate) abandoned: Arc<Notify>,
@@ -49,6 +50,7 @@ pub(crate) struct Fake {
 
 struct Inner {
     calls: Arc<Mutex<Vec<Seen>>>,
+    lists: Arc<Mutex<Vec<Seen>>>,
     hanging: Arc<Notify>,
     abandoned: Arc<Notify>,
     pages: Vec<Value>,
@@ -66,9 +68,11 @@ impl Fake {
         script: impl Fn(usize, &Seen) -> Reply + Send + Sync + 'static,
     ) -> Self {
         let calls = Arc::new(Mutex::new(Vec::new()));
+        let lists = Arc::new(Mutex::new(Vec::new()));
         let (hanging, abandoned) = (Arc::new(Notify::new()), Arc::new(Notify::new()));
         let inner = Arc::new(Inner {
             calls: calls.clone(),
+            lists: lists.clone(),
             hanging: hanging.clone(),
             abandoned: abandoned.clone(),
             pages,
@@ -78,7 +82,7 @@ impl Fake {
         let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
         let url = format!("http://{}/mcp", listener.local_addr().unwrap());
         let task = tokio::spawn(async move { axum::serve(listener, app).await.unwrap() });
-        Self { url, calls, hanging, abandoned, task }
+        Self { url, calls, lists, hanging, abandoned, task }
     }
 
     pub(crate) fn endpoint(&self) -> Endpoint {
@@ -101,6 +105,11 @@ impl Fake {
 
     pub(crate) fn calls(&self) -> Vec<Seen> {
         self.calls.lock().unwrap().clone()
+    }
+
+    /// Requests for lists.
+    pub(crate) fn lists(&self) -> Vec<Seen> {
+        self.lists.lock().unwrap().clone()
     }
 
     pub(crate) async fn stop(self) {
@@ -159,6 +168,8 @@ async fn answer(State(inner): State<Arc<Inner>>, headers: HeaderMap, body: Bytes
             "_meta": {"io.modelcontextprotocol/serverInfo": {"name": "fake", "version": "1"}}
         })),
         "tools/list" | "resources/list" | "resources/templates/list" | "prompts/list" => {
+            let params = request["params"].as_object().unwrap().clone();
+            inner.lists.lock().unwrap().push(Seen { id: id.clone(), params, headers });
             let page = request["params"]["cursor"].as_str().map_or(0, |cursor| cursor.parse().unwrap());
             let mut page: Value = inner.pages[page % inner.pages.len()].clone();
             page["resultType"] = Value::from("complete");

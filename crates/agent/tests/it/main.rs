@@ -13,3 +13,4 @@ mod planning;
 mod reading;
 mod retrying;
 mod running;
+mod tracing;

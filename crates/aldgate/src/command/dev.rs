@@ -66,7 +66,7 @@ pub(super) async fn run(arguments: DevArguments) -> miette::Result<ExitCode> {
         identity: Arc::new(TokenTable::new(&[principal]).coded()?),
         store: Store::open(folder.path()).await.coded()?,
         seal: SealKey::derive(&random::bytes::<32>()?).coded()?,
-        telemetry: observing::start("aldgate", true, Some(Ring::new(SPANS)))?,
+        telemetry: observing::start("aldgate", false, Some(Ring::new(SPANS)))?,
     };
     let agents = listen(arguments.listen, "`--listen ADDR`").await?;
     let admin = listen(arguments.admin_listen, "`--admin-listen ADDR`").await?;

@@ -17,7 +17,7 @@ fn typescript(script: &str) -> Command {
     command
 }
 
-fn python(script: &str) -> Command {
+pub(crate) fn python(script: &str) -> Command {
     let interpreter: PathBuf = Path::new(root()).join(".venv/bin/python");
     assert!(interpreter.is_file(), "run `make test`, which installs the Python SDK first");
     let mut command = Command::new(interpreter);

@@ -282,3 +282,27 @@ fn what_nobody_may_decide_and_what_no_lock_holds_are_warnings() {
         );
     }
 }
+
+#[test]
+fn where_spans_go_and_how_many_are_kept_has_bounds() {
+    let section = |line: &str| format!("[telemetry]\n{line}\n");
+    for good in [
+        "otlp_endpoint = \"http://127.0.0.1:4318\"",
+        "otlp_endpoint = \"https://collector.example/base\"",
+        "sample_ratio = 0.0",
+        "sample_ratio = 1",
+        "content = true",
+        "spans = 0",
+        "spans = 100000",
+    ] {
+        let said = said(&section(good));
+        assert!(said.is_ok(), "{good}: {said:?}");
+    }
+    refused(&section("sample_ratio = 1.5"), "`telemetry.sample_ratio` is 1.5; expected 0 to 1");
+    refused(&section("sample_ratio = -0.1"), "expected 0 to 1");
+    refused(&section("sample_ratio = nan"), "expected 0 to 1");
+    refused(&section("spans = 100001"), "`telemetry.spans` is 100001");
+    for endpoint in ["127.0.0.1:4318", "ftp://127.0.0.1", "http://user:secret@127.0.0.1:4318"] {
+        refused(&section(&format!("otlp_endpoint = \"{endpoint}\"")), "expected a base URL");
+    }
+}

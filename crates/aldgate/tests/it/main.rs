@@ -2,6 +2,7 @@
 #![expect(clippy::expect_used, clippy::panic, clippy::indexing_slicing, reason = "a test fails by panicking")]
 
 mod clients;
+mod collector;
 mod commands;
 mod configuration;
 mod contracts;
@@ -15,5 +16,6 @@ mod planners;
 mod rmcp;
 mod running;
 mod terminal;
+mod tracing;
 mod upstream;
 mod usage;

@@ -19,11 +19,15 @@ pub(crate) fn aldgate() -> Command {
         "ANTHROPIC_BASE_URL",
         "OPENAI_API_KEY",
         "OPENAI_BASE_URL",
+        COLLECTOR,
     ] {
         command.env_remove(variable);
     }
     command
 }
+
+/// Where spans are sent.
+pub(crate) const COLLECTOR: &str = "OTEL_EXPORTER_OTLP_ENDPOINT";
 
 /// A folder in which no test writes.
 const EMPTY: &str = concat!(env!("CARGO_TARGET_TMPDIR"), "/empty");
@@ -69,7 +73,12 @@ pub(crate) struct Serving {
 impl Serving {
     /// Starts a demonstration and waits until it serves.
     pub(crate) fn start(more: &[&str]) -> Self {
-        let mut child = aldgate()
+        Self::start_as(aldgate(), more)
+    }
+
+    /// The same with another environment.
+    pub(crate) fn start_as(mut command: Command, more: &[&str]) -> Self {
+        let mut child = command
             .args([
                 "demo",
                 "--json",
@@ -166,7 +175,12 @@ pub(crate) struct Dev {
 impl Dev {
     /// Starts it and waits until it serves.
     pub(crate) fn start(upstream: &str) -> Self {
-        let mut child = aldgate()
+        Self::start_as(aldgate(), upstream)
+    }
+
+    /// The same with another environment.
+    pub(crate) fn start_as(mut command: Command, upstream: &str) -> Self {
+        let mut child = command
             .args(["dev", "--upstream", upstream, "--listen", "127.0.0.1:0", "--admin-listen", "127.0.0.1:0"])
             .stderr(Stdio::piped())
             .spawn()

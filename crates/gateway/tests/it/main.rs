@@ -17,6 +17,7 @@ mod library;
 mod listening;
 mod load;
 mod lossless;
+mod observing;
 mod permits;
 mod reading;
 mod reload;
