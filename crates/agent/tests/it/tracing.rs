@@ -182,6 +182,7 @@ async fn a_run_is_a_tree_of_turns_and_calls() {
           "gen_ai.conversation.id": "RUN",
           "gen_ai.operation.name": "chat",
           "gen_ai.provider.name": "anthropic",
+          "gen_ai.request.max_tokens": 100,
           "gen_ai.request.model": "some-model",
           "gen_ai.response.finish_reasons": [
             "tool_use"
@@ -190,7 +191,9 @@ async fn a_run_is_a_tree_of_turns_and_calls() {
           "gen_ai.response.model": "some-model-1",
           "gen_ai.system": "anthropic",
           "gen_ai.usage.input_tokens": 7,
-          "gen_ai.usage.output_tokens": 5
+          "gen_ai.usage.output_tokens": 5,
+          "server.address": "127.0.0.1",
+          "server.port": 8080
         }"#]]
     .assert_eq(&serde_json::to_string_pretty(chat).unwrap().replace(&conversation.unwrap(), "RUN"));
 }
