@@ -19,10 +19,10 @@ ALLOWED = 1.05
 TIMES = {("hot_path", "call"): 20, ("hot_path", "list"): 20, ("growth", "call"): 20, ("growth", "list"): 5}
 
 
-def count(bench: str, profile: str, tools: Path) -> dict[str, int]:
-    """Instructions of each benchmark, for one request, in a build of this profile of cargo's."""
+def count(bench: str, tools: Path) -> dict[str, int]:
+    """Instructions of each benchmark, for one request."""
     environment = os.environ | {"PATH": f"{tools.resolve()}/bin:{os.environ['PATH']}", "GUNGRAUN_OUTPUT_FORMAT": "json"}
-    command = ["cargo", "bench", "--quiet", "--profile", profile, "-p", "aldgate-benches", "--bench", bench]
+    command = ["cargo", "bench", "--quiet", "--profile", "instructions", "-p", "aldgate-benches", "--bench", bench]
     done = subprocess.run(command, cwd=ROOT, env=environment, stdout=subprocess.PIPE, text=True, check=False)
     if done.returncode:
         raise SystemExit(f"the instructions of `{bench}` could not be counted")
@@ -87,7 +87,7 @@ def main() -> int:
     parser.add_argument("--tools", type=Path, required=True, help="where scripts/setup-instructions.sh put the runner")
     parser.add_argument("--why", default="", help="what is worth it that something grew")
     arguments = parser.parse_args()
-    counted = count("hot_path", "instructions", arguments.tools)
+    counted = count("hot_path", arguments.tools)
     return check(counted) if arguments.do == "check" else accept(counted, arguments.why.strip())
 
 

@@ -81,7 +81,7 @@ def main() -> None:
     if "search" in parts:
         keep({"search": search.measure(str(programs.aldgate))})
     if "instructions" in parts:
-        counted(report, instructions.count("growth", "bench", arguments.tools))
+        counted(report, instructions.count("growth", arguments.tools))
         keep({})
     print("\n".join(shown.lines(report)))
     print(f"\nThe report is in {arguments.report}")
