@@ -4,6 +4,7 @@ mod relay;
 
 use std::io::{BufRead as _, BufReader};
 use std::process::{Child, Stdio};
+use std::time::{Duration, Instant};
 
 use aldgate_testkit::{Call, Client};
 use serde_json::{Value, json};
@@ -75,6 +76,18 @@ fn a_collector_takes_the_trace_of_a_demonstration_as_it_is_shown() {
     for name in ["mcp.server.operation.duration", "mcp.client.operation.duration", "aldgate.rulings"] {
         assert!(metrics.contains(name), "{name}: {metrics:?}");
     }
+}
+
+#[test]
+fn a_collector_that_never_answers_keeps_no_program_from_its_end() {
+    let listener = std::net::TcpListener::bind("127.0.0.1:0").expect("a port");
+    let endpoint = format!("http://{}", listener.local_addr().expect("an address"));
+    // What connects stays in the system's queue and is never answered.
+    let begun = Instant::now();
+    let output = aldgate().args(DEMO).env(COLLECTOR, &endpoint).output().expect("the binary runs");
+    assert!(begun.elapsed() < Duration::from_secs(30), "{:?}", begun.elapsed());
+    assert_eq!(named(&events_of(&output), "trace").len(), 1, "the trace is shown all the same");
+    assert!(String::from_utf8_lossy(&output.stderr).contains("the last spans were not sent"), "{output:?}");
 }
 
 #[test]
