@@ -126,6 +126,11 @@ impl Relay {
         })
     }
 
+    /// Every span so far.
+    pub(super) fn spans(&self) -> Vec<Relayed> {
+        self.taken.lock().expect("no panic").spans.clone()
+    }
+
     /// The names of metrics, as soon as they are `enough`.
     pub(super) fn metrics(&self, enough: impl Fn(&BTreeSet<String>) -> bool) -> BTreeSet<String> {
         until("the metrics", || {
