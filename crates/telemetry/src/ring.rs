@@ -82,8 +82,8 @@ impl Ring {
         Arc::new(Self { most, spans: Mutex::new(VecDeque::new()) })
     }
 
-    /// What another process told of its spans, or this one: those of one trace, in the order in which they began. Spans of
-    /// another tenant than `tenant` are left out; a span that names none is everybody's.
+    /// The spans of one trace, in the order in which they began. Those of another tenant than `tenant` are left out; a span
+    /// that names none is everybody's.
     #[must_use]
     pub fn trace(&self, id: &str, tenant: &str) -> Vec<SpanRecord> {
         let Ok(id) = TraceId::from_hex(id) else { return Vec::new() };

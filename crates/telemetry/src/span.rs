@@ -18,6 +18,9 @@ use crate::ended::{Ended, Side};
 /// Bytes of one attribute's text, a result for instance.
 const TEXT_BYTES: usize = 8 << 10;
 
+/// Attributes that a span mostly has at the most.
+const ATTRIBUTES: usize = 24;
+
 /// Which side a span is on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
@@ -86,7 +89,8 @@ impl Span {
         let inner = tracer.build_with_context(builder, &context);
         let parent = TraceParent(inner.span_context().clone());
         let side = if what.kind == Kind::Server { Side::Server } else { Side::Client };
-        Self { inner, attributes: Vec::new(), parent, side, ended: false }
+        let attributes = Vec::with_capacity(if inner.is_recording() { ATTRIBUTES } else { 0 });
+        Self { inner, attributes, parent, side, ended: false }
     }
 
     /// The span as the parent of others.

@@ -215,14 +215,20 @@ impl Telemetry {
         TextEncoder::new().encode_to_string(&self.0.registry.gather()).map_err(|fault| fault.to_string())
     }
 
-    /// Sends what waits and ends the exporters. Blocks, up to `within` for the spans; not to be called on a thread that
-    /// serves tasks.
+    /// Sends what waits and ends the exporters. Blocks, up to `within`; not to be called on a thread that serves tasks.
     pub fn shutdown(&self, within: Duration) {
-        if let Err(fault) = self.0.tracers.shutdown_with_timeout(within) {
-            tracing::warn!(error = &fault as &dyn std::error::Error, "the last spans were not sent");
-        }
-        if let Err(fault) = self.0.meters.shutdown_with_timeout(within) {
-            tracing::warn!(error = &fault as &dyn std::error::Error, "the last metrics were not sent");
-        }
+        std::thread::scope(|scope| {
+            scope.spawn(|| {
+                if let Err(fault) = self.0.meters.shutdown_with_timeout(within) {
+                    tracing::warn!(
+                        error = &fault as &dyn std::error::Error,
+                        "the last metrics were not sent"
+                    );
+                }
+            });
+            if let Err(fault) = self.0.tracers.shutdown_with_timeout(within) {
+                tracing::warn!(error = &fault as &dyn std::error::Error, "the last spans were not sent");
+            }
+        });
     }
 }

@@ -32,6 +32,11 @@ pub(crate) fn warnings(loaded: &Loaded) -> Vec<String> {
             "there are no policies, so nothing is permitted; name Cedar files in `policy.files`".to_owned(),
         );
     }
+    if config.telemetry.content {
+        found.push(
+            "`telemetry.content` is on: spans hold arguments and results of your users' calls".to_owned(),
+        );
+    }
     found.extend(unpinned(loaded));
     for (name, upstream) in &config.upstreams {
         if let Some(variable) = &upstream.bearer_env

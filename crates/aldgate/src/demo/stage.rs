@@ -177,9 +177,8 @@ impl Stage {
                 Ok(Err(_)) | Err(_) => tracing::error!("a server did not end within 10 s"),
             }
         }
-        for telemetry in [self.watch.agent, self.watch.gateway, self.watch.servers] {
-            observing::finish(telemetry).await;
-        }
+        let Watch { agent, gateway, servers, .. } = self.watch;
+        tokio::join!(observing::finish(agent), observing::finish(gateway), observing::finish(servers));
     }
 }
 

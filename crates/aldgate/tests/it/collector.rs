@@ -3,12 +3,14 @@
 mod relay;
 
 use std::io::{BufRead as _, BufReader};
-use std::process::{Child, Stdio};
+use std::process::{Child, Command, Stdio};
+use std::time::{Duration, Instant};
 
 use aldgate_testkit::{Call, Client};
 use serde_json::{Value, json};
 
 use crate::clients::python;
+use crate::host::{principal, serve};
 use crate::running::{COLLECTOR, Dev, Serving, aldgate, events_of, named};
 use relay::{Relay, Relayed};
 
@@ -78,6 +80,18 @@ fn a_collector_takes_the_trace_of_a_demonstration_as_it_is_shown() {
 }
 
 #[test]
+fn a_collector_that_never_answers_keeps_no_program_from_its_end() {
+    let listener = std::net::TcpListener::bind("127.0.0.1:0").expect("a port");
+    let endpoint = format!("http://{}", listener.local_addr().expect("an address"));
+    // What connects stays in the system's queue and is never answered.
+    let begun = Instant::now();
+    let output = aldgate().args(DEMO).env(COLLECTOR, &endpoint).output().expect("the binary runs");
+    assert!(begun.elapsed() < Duration::from_secs(30), "{:?}", begun.elapsed());
+    assert_eq!(named(&events_of(&output), "trace").len(), 1, "the trace is shown all the same");
+    assert!(String::from_utf8_lossy(&output.stderr).contains("the last spans were not sent"), "{output:?}");
+}
+
+#[test]
 fn a_request_within_another_is_linked_to_it() {
     let relay = Relay::start();
     let mut command = aldgate();
@@ -99,6 +113,39 @@ fn a_request_within_another_is_linked_to_it() {
     assert_eq!(sent.parent_id.as_ref(), Some(&served.span_id));
     let below = one(&spans, "field-service", "tools/call get_ticket", "server");
     assert_eq!((below.parent_id.as_ref(), below.links.len()), (Some(&sent.span_id), 0));
+}
+
+#[test]
+fn a_gateway_sends_where_its_file_says_and_what_its_file_says() {
+    let relay = Relay::start();
+    let folder = tempfile::tempdir().expect("a folder");
+    let (token, principal) = principal(&["agent", "--role", "agent"]);
+    let config = format!(
+        "[gateway]\nlisten = \"127.0.0.1:0\"\n[admin]\nlisten = \"127.0.0.1:0\"\n{principal}\n\
+         [telemetry]\notlp_endpoint = \"{}\"\nsample_ratio = 0.0\n",
+        relay.collector
+    );
+    std::fs::write(folder.path().join("aldgate.toml"), config).expect("written");
+    let (mut gateway, said, url, _) = serve(folder.path());
+    let address = url.trim_start_matches("http://").trim_end_matches("/mcp");
+    let client = Client::new(address.parse().expect("an address"), Some(&token));
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().expect("a runtime");
+    let trace = "0af7651916cd43dd8448eb211c80319c";
+    let list = Call::method("tools/list");
+    let sampled = list.clone().meta("traceparent", json!(format!("00-{trace}-b7ad6b7169203331-01")));
+    for call in [&list, &sampled, &list] {
+        assert_eq!(runtime.block_on(client.send(call)).expect("a reply").status, 200);
+    }
+    let sent = Command::new("kill").args(["-INT", &gateway.id().to_string()]).status().expect("kill");
+    assert!(sent.success());
+    // Whoever writes must find somebody who reads until the end.
+    let rest: Vec<String> = said.lines().map_while(Result::ok).collect();
+    assert!(gateway.wait().expect("it ends").success(), "{rest:?}");
+    let spans = relay.trace(trace, |spans| !spans.is_empty());
+    assert_eq!((spans[0].service.as_str(), spans[0].name.as_str()), ("aldgate", "tools/list"));
+    assert_eq!(spans[0].parent_id.as_deref(), Some("b7ad6b7169203331"));
+    relay.metrics(|metrics| metrics.contains("mcp.server.operation.duration"));
+    assert_eq!(relay.spans().len(), 1, "a ratio of 0 keeps only what a client keeps: {:#?}", relay.spans());
 }
 
 /// A Python program that serves until this is dropped.

@@ -298,6 +298,14 @@ fn where_spans_go_and_how_many_are_kept_has_bounds() {
         let said = said(&section(good));
         assert!(said.is_ok(), "{good}: {said:?}");
     }
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = folder.path().join("aldgate.toml");
+    for (content, warned) in [(true, true), (false, false)] {
+        std::fs::write(&path, section(&format!("content = {content}"))).expect("written");
+        let output = run(&["config", "check", "--config", path.to_str().expect("UTF-8")]);
+        let told = String::from_utf8_lossy(&output.stdout).contains("`telemetry.content` is on");
+        assert_eq!(told, warned, "{output:?}");
+    }
     refused(&section("sample_ratio = 1.5"), "`telemetry.sample_ratio` is 1.5; expected 0 to 1");
     refused(&section("sample_ratio = -0.1"), "expected 0 to 1");
     refused(&section("sample_ratio = nan"), "expected 0 to 1");

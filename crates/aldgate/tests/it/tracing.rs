@@ -146,7 +146,7 @@ fn the_last_traces_are_listed_and_shown_from_memory() {
         found.iter().filter(|trace| trace["name"] == "tools/call get_ticket").collect();
     assert_eq!(of_calls.len(), 2, "{text}");
     let id = of_calls[1]["trace_id"].as_str().expect("an id");
-    for given in [id, &id[..12]] {
+    for given in [id, id.get(..12).expect("its beginning")] {
         let (shown, text) = traces(&serving, &["show", given]);
         let lines: Vec<&str> = text.lines().collect();
         assert!(shown && lines.len() >= 4, "{text}");

@@ -1,8 +1,8 @@
-use aldgate_telemetry::Telemetry;
 use aldgate_telemetry::attributes::Way;
+use aldgate_telemetry::{Ring, Settings, SpanRecord, Telemetry};
 use axum::http::request::Parts;
 use expect_test::{Expect, expect};
-use serde_json::json;
+use serde_json::{Value, json};
 
 use super::envelope::Envelope;
 use super::guard::{self, Allowed};
@@ -63,4 +63,60 @@ fn an_invalid_traceparent_is_ignored() {
     ] {
         assert_eq!(continued(invalid), None, "{invalid}");
     }
+}
+
+/// The span of a request that came by `way` and was answered so, or not at all.
+fn seen(request: (&str, Value), way: Way, content: bool, answer: Option<Value>) -> SpanRecord {
+    let ring = Some(Ring::new(1));
+    let settings = Settings { service: "test", destination: None, sample_ratio: 1.0, content, ring };
+    let telemetry = Telemetry::start(settings).unwrap();
+    let body = json!({"jsonrpc": "2.0", "id": "a", "method": request.0, "params": request.1});
+    let envelope = Envelope::read(body.to_string().as_bytes()).unwrap().unwrap();
+    let mut span = trace::span(&telemetry, way, &envelope, &http::HeaderMap::new());
+    if let Some(answer) = answer {
+        span.answered(&envelope, &answer);
+    }
+    drop(span);
+    let ring = telemetry.ring().unwrap();
+    ring.trace(&ring.traces("", 1)[0].trace_id, "").remove(0)
+}
+
+fn call(conversation: Value) -> (&'static str, Value) {
+    let meta = json!({"gen_ai.conversation.id": conversation});
+    ("tools/call", json!({"name": "get_ticket", "arguments": {"ticket_id": "SR-1"}, "_meta": meta}))
+}
+
+#[test]
+fn a_request_has_a_span_that_says_how_it_ended() {
+    let done = || Some(json!({"result": {}}));
+    let span = seen(call(json!("run-1")), Way::Stdio, false, done());
+    assert_eq!(
+        (span.name.as_str(), span.kind.as_str(), span.error),
+        ("tools/call get_ticket", "server", None)
+    );
+    assert_eq!(span.attributes["gen_ai.conversation.id"], "run-1");
+    assert_eq!(span.attributes["jsonrpc.request.id"], "a");
+    assert_eq!(span.attributes["atlas.mcp.transport"], "stdio");
+    assert_eq!(span.attributes["network.transport"], "pipe");
+    assert!(!span.attributes.contains_key("gen_ai.tool.call.arguments"));
+    let span = seen(call(json!("run-1")), Way::Http, true, done());
+    assert_eq!(span.attributes["gen_ai.tool.call.arguments"], r#"{"ticket_id":"SR-1"}"#);
+
+    let span = seen(call(json!("run\n1")), Way::Http, false, Some(json!({"result": {"isError": true}})));
+    assert_eq!(span.attributes["error.type"], "tool_error");
+    assert!(span.error.is_some() && !span.attributes.contains_key("gen_ai.conversation.id"));
+
+    let span = seen(call(json!("run-1")), Way::Http, false, None);
+    assert_eq!(span.attributes["error.type"], "cancelled", "its client left");
+}
+
+#[test]
+fn no_client_names_a_span() {
+    let error = |code: i64| Some(json!({"error": {"code": code, "message": "no"}}));
+    let span = seen(("tools/unheard_of", json!({})), Way::Http, false, error(-32601));
+    assert_eq!((span.name.as_str(), span.error), ("_OTHER", None));
+    assert_eq!(span.attributes["rpc.response.status_code"], "-32601");
+    let unknown = ("tools/call", json!({"name": "no_such_tool"}));
+    let span = seen(unknown, Way::Http, false, error(-32602));
+    assert_eq!((span.name.as_str(), span.attributes.get("gen_ai.tool.name")), ("tools/call", None));
 }

@@ -28,6 +28,8 @@ use crate::running::root;
 
 /// How long spans may take until they are here.
 const WITHIN: Duration = Duration::from_secs(60);
+/// How often a port is looked for.
+const ATTEMPTS: usize = 5;
 
 /// A span as the collector relayed it.
 #[derive(Clone, Debug)]
@@ -107,30 +109,11 @@ impl Relay {
             .route("/v1/metrics", post(metrics))
             .with_state(taken.clone());
         runtime.spawn(async move { axum::serve(listener, app).await });
-        let program = Path::new(root()).join(".collector/rotel/rotel-agent");
-        assert!(program.is_file(), "run `make test`, which installs the collector first");
-        let (folder, [http, grpc]) = (tempfile::tempdir().expect("a folder"), [free(), free()]);
-        let rotel = Command::new(program)
-            .arg("start")
-            .args(["--otlp-http-endpoint", &http, "--otlp-grpc-endpoint", &grpc])
-            .args(["--exporter", "otlp", "--otlp-exporter-protocol", "http"])
-            .args(["--otlp-exporter-endpoint", &receiver])
-            .arg("--pid-file")
-            .arg(folder.path().join("pid"))
-            .arg("--log-file")
-            .arg(folder.path().join("log"))
-            .stdin(Stdio::null())
-            .stdout(Stdio::null())
-            .spawn()
-            .expect("the collector starts");
-        let mut relay =
-            Self { collector: format!("http://{http}"), rotel, taken, _runtime: runtime, _folder: folder };
-        until("the collector to listen", || {
-            let ended = relay.rotel.try_wait().expect("its state");
-            assert!(ended.is_none(), "the collector ended: {ended:?}");
-            TcpStream::connect(&http).ok()
-        });
-        relay
+        let folder = tempfile::tempdir().expect("a folder");
+        let (rotel, http) = (0..ATTEMPTS)
+            .find_map(|_| started(&receiver, folder.path()))
+            .expect("a collector that listens, on one of several free ports");
+        Self { collector: format!("http://{http}"), rotel, taken, _runtime: runtime, _folder: folder }
     }
 
     /// The spans of a trace, as soon as they are `enough`.
@@ -141,6 +124,11 @@ impl Relay {
             spans.sort_by_key(|span| span.start);
             enough(&spans).then_some(spans)
         })
+    }
+
+    /// Every span so far.
+    pub(super) fn spans(&self) -> Vec<Relayed> {
+        self.taken.lock().expect("no panic").spans.clone()
     }
 
     /// The names of metrics, as soon as they are `enough`.
@@ -157,6 +145,34 @@ impl Drop for Relay {
         let _ = self.rotel.kill();
         let _ = self.rotel.wait();
     }
+}
+
+/// The collector, and where it listens; `None` where somebody else took the port meanwhile.
+fn started(receiver: &str, folder: &Path) -> Option<(Child, String)> {
+    let program = Path::new(root()).join(".collector/rotel/rotel-agent");
+    assert!(program.is_file(), "run `make test`, which installs the collector first");
+    let [http, grpc] = [free(), free()];
+    let mut rotel = Command::new(program)
+        .arg("start")
+        .args(["--otlp-http-endpoint", &http, "--otlp-grpc-endpoint", &grpc])
+        .args(["--exporter", "otlp", "--otlp-exporter-protocol", "http"])
+        .args(["--otlp-exporter-endpoint", receiver])
+        .arg("--pid-file")
+        .arg(folder.join("pid"))
+        .arg("--log-file")
+        .arg(folder.join("log"))
+        .stdin(Stdio::null())
+        .stdout(Stdio::null())
+        .spawn()
+        .expect("the collector starts");
+    let listens = until("the collector to listen", || {
+        let there = TcpStream::connect(&http).is_ok();
+        match rotel.try_wait().expect("its state") {
+            Some(_ended) => Some(false),
+            None => there.then_some(true),
+        }
+    });
+    listens.then_some((rotel, http))
 }
 
 /// A free port of loopback. The collector takes no listener that is open, only an address.
