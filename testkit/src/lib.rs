@@ -2,7 +2,7 @@
 //!
 //! [`Upstream`] is an MCP server whose tools do what a test scripts: [`Behaviour`] lists what real servers do, and what
 //! none should; [`RawUpstream`] answers calls with any bytes. [`Client`] sends exact bytes and headers; [`RmcpClient`] is the
-//! official Rust SDK; [`bench`] is what `make bench` measures with; [`ModelServer`] is a model's service. All stay on
+//! official Rust SDK; [`mod@bench`] is what `make bench` measures with; [`ModelServer`] is a model's service. All stay on
 //! loopback. Nothing here waits for a length of time: a test opens a [`Latch`], or waits for
 //! what it wants to see.
 
