@@ -11,9 +11,9 @@ use crate::policy::{Policy, PolicySet};
 use crate::principal::Principal;
 use crate::registry::{self, Entry, Registry};
 use crate::shape::Shape;
+use crate::slice::{self, Slice, Voices};
 #[cfg(test)]
-use crate::slice::Asked;
-use crate::slice::{self, Slice};
+use crate::slice::{Asked, Voice};
 
 /// Rules requests by registry and policies. Built once for each snapshot of the configuration.
 #[derive(Debug)]
@@ -114,7 +114,7 @@ impl Authorizer {
     #[must_use]
     pub fn reads_context(&self, item: &Item<'_>, action: Action) -> bool {
         let slice = self.slice_of(item);
-        slice.is_none_or(|(_, slice)| slice.asked.get(&action).is_none_or(|asked| asked.reads_context))
+        slice.is_none_or(|(_, slice)| slice.voice.asked.get(&action).is_none_or(|asked| asked.reads_context))
     }
 
     /// The authorizer without slicing: every question is asked of all policies, with the whole context.
@@ -126,11 +126,18 @@ impl Authorizer {
         };
         let whole = |slice: Arc<Slice>| {
             let slice = Arc::into_inner(slice).unwrap();
-            let asked = slice
-                .asked
-                .into_keys()
-                .map(|action| (action, Asked { policies: all(), reads_context: true }));
-            Arc::new(Slice { asked: asked.collect(), unattended: all(), decide: all(), ..slice })
+            let voice = &slice.voice;
+            let asked =
+                voice.asked.keys().map(|action| (*action, Asked { policies: all(), reads_context: true }));
+            let voice = Voice {
+                asked: asked.collect(),
+                unattended: all(),
+                decide: all(),
+                policies: voice.policies.clone(),
+                generous: voice.generous.clone(),
+                digest: voice.digest.clone(),
+            };
+            Arc::new(Slice { voice: Arc::new(voice), ..slice })
         };
         let slices = std::mem::take(&mut self.slices);
         let slices = slices.into_iter().map(|(key, slice)| (key, whole(slice))).collect();
@@ -138,22 +145,28 @@ impl Authorizer {
     }
 
     fn rebuild(&mut self) -> Result<(), AuthorizerFault> {
-        let mut slices = BTreeMap::new();
+        let (mut slices, mut voices) = (BTreeMap::new(), Voices::default());
         for kind in Kind::ALL {
             for (key, entry) in self.registry.entries(kind) {
-                slices.insert((kind, key.to_owned()), Arc::new(self.build(kind, key, entry)?));
+                slices.insert((kind, key.to_owned()), Arc::new(self.build(kind, key, entry, &mut voices)?));
             }
         }
         self.slices = slices;
         Ok(())
     }
 
-    fn build(&self, kind: Kind, key: &str, entry: &Entry) -> Result<Slice, AuthorizerFault> {
+    fn build(
+        &self,
+        kind: Kind,
+        key: &str,
+        entry: &Entry,
+        voices: &mut Voices,
+    ) -> Result<Slice, AuthorizerFault> {
         let shape = match kind {
             Kind::Tool => self.shapes.get(key).cloned().unwrap_or_default(),
             Kind::Resource | Kind::Prompt => Shape::default(),
         };
-        Slice::of_item(&self.types, &self.policies, (kind, key), entry, shape)
+        Slice::of_item(&self.types, &self.policies, (kind, key), entry, shape, voices)
     }
 
     /// The entry and the slice of a registered item.
@@ -164,7 +177,7 @@ impl Authorizer {
         let slice = match self.slices.get(&known) {
             Some(slice) => Arc::clone(slice),
             // Only the registry of `aldgate dev` has items without an entry of their own.
-            None => Arc::new(self.build(known.0, &known.1, entry).ok()?),
+            None => Arc::new(self.build(known.0, &known.1, entry, &mut Voices::default()).ok()?),
         };
         Some((entry, slice))
     }

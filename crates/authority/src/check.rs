@@ -105,12 +105,12 @@ impl Authorizer {
         let Some((_, slice)) = self.slice_of(item) else { return Vec::new() };
         let concern = item.kind.concern(&format!("{}/{}", item.upstream, item.name));
         let mut findings: Vec<PolicyFinding> =
-            slice.policies.iter().filter_map(|policy| untyped(policy, shape, &concern)).collect();
+            slice.voice.policies.iter().filter_map(|policy| untyped(policy, shape, &concern)).collect();
         // What Cedar says of a policy that reads an argument of several types only follows from that.
         let typed = |policy: &&Policy| {
             findings.iter().all(|f| f.policy != policy.id || f.severity != Severity::Error)
         };
-        let policies: Vec<&Policy> = slice.policies.iter().map(AsRef::as_ref).filter(typed).collect();
+        let policies: Vec<&Policy> = slice.voice.policies.iter().map(AsRef::as_ref).filter(typed).collect();
         let schema = schema::of_item(item.kind, &policies, shape);
         let invalid = validated(&policies, schema, Some(&concern), coverage);
         findings.extend(invalid);

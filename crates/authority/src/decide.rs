@@ -62,7 +62,7 @@ impl Authorizer {
             Ok(subject) => subject,
             Err(fault) => return refused(Cause::PolicyFault.reason(fault.to_string())),
         };
-        let answered = self.ask(&subject, Action::Decide, &slice.item, context, &slice.decide);
+        let answered = self.ask(&subject, Action::Decide, &slice.item, context, &slice.voice.decide);
         reasons.extend(against(&answered, Action::Decide));
         if !reasons.is_empty() {
             return Decide::Refused { reasons };

@@ -98,7 +98,7 @@ impl Authorizer {
         }
         let Ok(subject) = self.subject(principal, &slice.entities) else { return false };
         let answered =
-            self.ask(&subject, item.kind.use_action(), &slice.item, Context::empty(), &slice.generous);
+            self.ask(&subject, item.kind.use_action(), &slice.item, Context::empty(), &slice.voice.generous);
         may_be_allowed(&slice, &answered)
     }
 
@@ -160,7 +160,8 @@ impl Authorizer {
 
     /// What the action gets at best and at worst; `None` where every call is refused by a failing policy.
     fn bounds(&self, principal: &Principal, action: Action, slice: &Slice) -> Option<Bounds> {
-        let admitted = || slice.policies.iter().filter(|policy| policy.admits(action)).map(AsRef::as_ref);
+        let admitted =
+            || slice.voice.policies.iter().filter(|policy| policy.admits(action)).map(AsRef::as_ref);
         let subject = self.subject(principal, &slice.entities).ok()?;
         let ask = |policies: &cedar_policy::PolicySet| {
             self.ask(&subject, action, &slice.item, Context::empty(), policies)
@@ -184,7 +185,7 @@ struct Bounds {
 /// Whether a policy failed that reads no context, and so fails for all arguments.
 fn failed_for_sure(slice: &Slice, answered: &Answered) -> bool {
     let reads_context =
-        |id: &str| slice.policies.iter().any(|policy| policy.id == id && policy.reads_context());
+        |id: &str| slice.voice.policies.iter().any(|policy| policy.id == id && policy.reads_context());
     answered.faults.iter().any(|(id, _)| !reads_context(id))
 }
 

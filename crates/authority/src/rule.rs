@@ -50,7 +50,7 @@ impl Authorizer {
             trail.step("registry", Decision::Block);
             return (Cause::Unregistered, unregistered(kind));
         };
-        let Some(asked) = slice.asked.get(&question.action) else {
+        let Some(asked) = slice.voice.asked.get(&question.action) else {
             return (Cause::Unfit, format!("`{}` is not asked", question.action.as_str()));
         };
         trail.registered(entry, digest, &slice);
@@ -118,7 +118,7 @@ impl Authorizer {
             };
         }
 
-        let unattended = ask(Action::CallUnattended, &slice.unattended);
+        let unattended = ask(Action::CallUnattended, &slice.voice.unattended);
         trail.explanation.policies.extend(slice.deciding(&unattended, Action::CallUnattended));
         let step = match (unattended.faults.is_empty(), unattended.allowed) {
             (false, _) => Decision::Block,
@@ -190,7 +190,7 @@ impl Authorizer {
         }
         let principal = self.types.principal_uid(question.principal);
         let parents = self.types.parents(question.principal);
-        let concerned = slice.policies.iter().filter(|policy| {
+        let concerned = slice.voice.policies.iter().filter(|policy| {
             slice::concerns(policy, question.action) && slice::matches_principal(policy, &principal, &parents)
         });
         concerned.flat_map(|policy| policy.reads.iter().map(move |read| (policy, read))).find_map(

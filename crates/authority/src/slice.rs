@@ -1,6 +1,7 @@
 //! The policies that can match one item, picked once for each snapshot.
 
-use std::collections::BTreeMap;
+use std::collections::hash_map::Entry as Place;
+use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
 use cedar_policy::{Entities, EntityUid, PrincipalConstraint, ResourceConstraint};
@@ -27,6 +28,14 @@ pub(crate) struct Slice {
     pub(crate) shape: Shape,
     /// Of a resource.
     pub(crate) template: Option<Template>,
+    /// What speaks on it; items on which the same policies speak share it.
+    pub(crate) voice: Arc<Voice>,
+}
+
+/// The policies that speak on items of one kind, as Cedar evaluates them. Made once for all items on which they speak alike:
+/// Cedar's own form of them is large.
+#[derive(Debug)]
+pub(crate) struct Voice {
     /// The policies whose scope can match the item with one of its actions, `call_unattended` or `decide`.
     pub(crate) policies: Vec<Arc<Policy>>,
     /// For each action that requests have on it.
@@ -38,6 +47,10 @@ pub(crate) struct Slice {
     /// Over what the policies mean: not their files, places or comments.
     pub(crate) digest: String,
 }
+
+/// Those that were made already, by kind and by the ids of the policies.
+#[derive(Debug, Default)]
+pub(crate) struct Voices(HashMap<(Kind, Vec<String>), Arc<Voice>>);
 
 /// What one action needs.
 #[derive(Debug)]
@@ -56,6 +69,7 @@ impl Slice {
         (kind, key): (Kind, &str),
         entry: &Entry,
         shape: Shape,
+        voices: &mut Voices,
     ) -> Result<Self, AuthorizerFault> {
         let fault = |what| move |source| AuthorizerFault::cedar(what, key, source);
         let (upstream, name) = registry::split(key).unwrap_or((key, key));
@@ -73,31 +87,38 @@ impl Slice {
             .collect();
         let entity = types.item(kind, key, upstream, name, entry).map_err(fault("the entity"))?;
         let entities = entity::with(&Entities::empty(), entity).map_err(fault("the entity"))?;
-        let asked = |action: &Action| Ok((*action, Asked::new(&policies, *action)?));
-        let listing = policies.iter().filter(|policy| policy.admits(kind.use_action())).map(Arc::as_ref);
-        Ok(Self {
-            asked: kind
-                .actions()
-                .iter()
-                .map(asked)
-                .collect::<Result<_, _>>()
-                .map_err(fault("the policies"))?,
-            unattended: admitting(&policies, Action::CallUnattended).map_err(fault("the policies"))?,
-            decide: admitting(&policies, Action::Decide).map_err(fault("the policies"))?,
-            generous: relax::generous(listing).map_err(fault("the policies for lists"))?,
-            digest: meaning(&policies).map_err(|e| fault("the policies' digest")(e.into()))?,
-            kind,
-            item,
-            entities,
-            shape,
-            template,
-            policies,
-        })
+        let voice = voices.of(kind, policies).map_err(fault("the policies"))?;
+        Ok(Self { kind, item, entities, shape, template, voice })
     }
 
     /// The policies that determined an answer.
     pub(crate) fn deciding(&self, answered: &Answered, action: Action) -> impl Iterator<Item = PolicyRef> {
-        deciding(&self.policies, answered, action)
+        deciding(&self.voice.policies, answered, action)
+    }
+}
+
+impl Voices {
+    fn of(&mut self, kind: Kind, policies: Vec<Arc<Policy>>) -> Result<Arc<Voice>, EngineFault> {
+        let ids = policies.iter().map(|policy| policy.id.clone()).collect();
+        Ok(match self.0.entry((kind, ids)) {
+            Place::Occupied(known) => known.get().clone(),
+            Place::Vacant(place) => place.insert(Arc::new(Voice::new(kind, policies)?)).clone(),
+        })
+    }
+}
+
+impl Voice {
+    fn new(kind: Kind, policies: Vec<Arc<Policy>>) -> Result<Self, EngineFault> {
+        let asked = |action: &Action| Ok((*action, Asked::new(&policies, *action)?));
+        let listing = policies.iter().filter(|policy| policy.admits(kind.use_action())).map(Arc::as_ref);
+        Ok(Self {
+            asked: kind.actions().iter().map(asked).collect::<Result<_, EngineFault>>()?,
+            unattended: admitting(&policies, Action::CallUnattended)?,
+            decide: admitting(&policies, Action::Decide)?,
+            generous: relax::generous(listing)?,
+            digest: meaning(&policies)?,
+            policies,
+        })
     }
 }
 

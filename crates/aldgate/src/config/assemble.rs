@@ -1,6 +1,7 @@
 //! From the configuration to the values that the gateway takes.
 
 mod fault;
+mod seal;
 mod telemetry;
 
 use std::net::SocketAddr;
@@ -8,7 +9,6 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
-use aldgate_approval::SealKey;
 use aldgate_authority::{Kind as Kinds, PolicySet, Registry, overlaps};
 use aldgate_contract::Lock;
 use aldgate_field_service::{FieldService, ServerName};
@@ -41,7 +41,7 @@ pub(crate) async fn assemble(
     let config = &loaded.config;
     let Configured { upstreams, registry, policies, identity } = configured(loaded, systems)?;
     let state_dir = loaded.path(&config.gateway.state_dir);
-    let seal = seal_key(config.gateway.sealing_key_env.as_deref(), &state_dir)?;
+    let seal = seal::seal_key(config.gateway.sealing_key_env.as_deref(), &state_dir)?;
     let store = Store::open(&state_dir)
         .await
         .map_err(|source| AssembleFault::Store { path: state_dir.clone(), source: Box::new(source) })?;
@@ -375,35 +375,4 @@ fn environment(name: &str, setting: &str) -> Result<String, AssembleFault> {
         Ok(value) if !value.is_empty() => Ok(value),
         _ => Err(AssembleFault::Environment { name: name.to_owned(), setting: setting.to_owned() }),
     }
-}
-
-/// The sealing key: from the environment where it is configured, else from a file of the gateway's own, made at need.
-fn seal_key(variable: Option<&str>, state_dir: &Path) -> Result<SealKey, AssembleFault> {
-    if let Some(variable) = variable {
-        let secret = environment(variable, "gateway.sealing_key_env")?;
-        return Ok(SealKey::derive(secret.as_bytes())?);
-    }
-    let path = state_dir.join("seal.key");
-    let fault = |source| AssembleFault::SealFile { path: path.clone(), source };
-    match std::fs::read(&path) {
-        Ok(secret) => Ok(SealKey::derive(&secret)?),
-        Err(missing) if missing.kind() == std::io::ErrorKind::NotFound => {
-            let secret: [u8; 32] =
-                crate::random::bytes().map_err(|broken| fault(std::io::Error::other(broken)))?;
-            std::fs::create_dir_all(state_dir)
-                .map_err(|source| AssembleFault::StateDir { path: state_dir.to_owned(), source })?;
-            write_private(&path, &secret).map_err(fault)?;
-            Ok(SealKey::derive(&secret)?)
-        }
-        Err(other) => Err(fault(other)),
-    }
-}
-
-/// Writes a file that only its owner can read, and that was not there before.
-fn write_private(path: &Path, content: &[u8]) -> std::io::Result<()> {
-    use std::io::Write as _;
-    use std::os::unix::fs::OpenOptionsExt as _;
-    let mut file = std::fs::OpenOptions::new().write(true).create_new(true).mode(0o600).open(path)?;
-    file.write_all(content)?;
-    file.sync_all()
 }

@@ -50,7 +50,7 @@ impl Trail {
             labels: entry.labels.clone(),
             digest: digest.to_owned(),
         });
-        self.explanation.policy_digest = Some(slice.digest.clone());
+        self.explanation.policy_digest = Some(slice.voice.digest.clone());
         let step = match entry.authority {
             Authority::Automatic => Decision::Allow,
             Authority::RequiresApproval => Decision::RequireApproval,
