@@ -128,13 +128,6 @@ impl World {
             body
         })
     }
-
-    /// Stops the gateway.
-    pub fn stop(self) {
-        drop(self.router);
-        drop(self.gateway);
-        drop(self.runtime);
-    }
 }
 
 fn name(tool: usize) -> String {

@@ -53,6 +53,8 @@ def check(counted: dict[str, int]) -> int:
         print(f"{name:<22}{before:>12,} -> {now:>12,}  {change:+.1%}")
         if now > before * ALLOWED:
             faults.append(f"`{name}` grew by {change:.1%}, from {before:,} to {now:,} instructions; 5 % are allowed")
+        if now < before / ALLOWED:
+            faults.append(f"`{name}` shrank by {-change:.1%}; accept that, so that it cannot grow back unseen")
     faults += [f"`{name}` is kept, and no benchmark counts it" for name in kept if name not in counted]
     for fault in faults:
         print(fault, file=sys.stderr)

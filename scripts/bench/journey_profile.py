@@ -25,10 +25,10 @@ from load import Shape, apply
 BUDGET = {"head, guard": 4.0, "resolve, validate": 3.0, "rule": 5.0, "record": 6.0, "spans": 8.0, "reply": 2.0}
 # The innermost frame that matches names the row. Earlier patterns are tried first on each frame.
 STEPS = [
-    ("spans", r"^(tracing|opentelemetry|aldgate_telemetry)"),
+    ("spans", r"^(tracing|opentelemetry|aldgate_telemetry)|aldgate_gateway::observe\b"),
     ("head, guard", r"aldgate_gateway::(head|identify|receive)\b|^aldgate_(identity|wire::(guard|request|header))"),
     ("resolve, validate", r"aldgate_gateway::catalog\b|^jsonschema|^aldgate_contract"),
-    ("rule", r"aldgate_gateway::(rule|snapshot)\b|^aldgate_authority|^cedar_policy"),
+    ("rule", r"aldgate_gateway::(rule|kept|snapshot)\b|^aldgate_authority|^cedar_policy"),
     ("approve", r"aldgate_gateway::(approve|permit)\b|^aldgate_approval"),
     ("record", r"aldgate_gateway::(record|trail)\b|^aldgate_(evidence|store)|^sqlx"),
     ("reply", r"aldgate_gateway::(reply|line)\b"),

@@ -25,8 +25,8 @@ pub struct RunLimits {
     pub max_steps: usize,
     /// How many of them may be under way at once.
     pub max_parallel: usize,
-    /// How many tokens a model may take in and give out over the whole run. It is looked at before each turn and before
-    /// the calls of a turn, so one answer may exceed it.
+    /// How many tokens a model may take in and give out over the whole run. It is looked at
+    /// before each turn and before the calls of a turn, so one answer may exceed it, or several where a service pauses within a turn.
     pub max_tokens: u64,
 }
 

@@ -12,7 +12,7 @@ use serde_json::Value;
 
 use crate::exchange::{Lost, chain};
 use crate::model::{Answered, ModelEvent};
-use crate::outcome::{CallFault, UPSTREAM_ERROR_CODE};
+use crate::outcome::CallFault;
 use crate::planner::{Finding, PlanFault, PlannedCall, Planner};
 use crate::tool::ToolSummary;
 
@@ -103,7 +103,7 @@ impl Asking<'_> {
     }
 
     /// It was answered, or not.
-    pub(crate) fn end(self, answer: &Result<ServerResult, Lost>) {
+    pub(crate) fn end(mut self, answer: &Result<ServerResult, Lost>) {
         let ended = match answer {
             Ok(ServerResult::CallToolResult(result)) if result.is_error == Some(true) => {
                 Ended::ToolError { message: None }
@@ -112,7 +112,7 @@ impl Asking<'_> {
                 Ended::ToolError { message: None }
             }
             Ok(_) => Ended::Well,
-            Err(lost) => of_lost(lost, self.hop.telemetry.content()),
+            Err(lost) => of_lost(lost),
         };
         let operation = Operation {
             method: self.method,
@@ -123,27 +123,38 @@ impl Asking<'_> {
             took: self.began.elapsed(),
         };
         self.hop.telemetry.instruments().operation(Side::Client, &operation);
+        if let Some(code) = answer.as_ref().err().and_then(refusal) {
+            self.span.set([KeyValue::new(names::REFUSAL, code.to_owned())]);
+        }
         self.span.end(&ended);
     }
 }
 
-/// How a request without a result is seen. What a gateway says of a refusal may quote arguments; its code does not.
-fn of_lost(lost: &Lost, content: bool) -> Ended<'_> {
+/// How a request without a result is seen.
+fn of_lost(lost: &Lost) -> Ended<'_> {
     match lost {
         Lost::Rpc(error) => {
-            let ag = error.data.as_ref().and_then(|data| data.get("code")).and_then(Value::as_str);
-            let ag = ag.filter(|ag| !content && ag.starts_with("AG-") && *ag != UPSTREAM_ERROR_CODE);
-            Ended::Rpc { code: i64::from(error.code.0), message: ag.unwrap_or(&error.message).into() }
+            Ended::Rpc { code: i64::from(error.code.0), message: error.message.as_ref().into() }
         }
         Lost::Unauthorized(why) => Ended::Failed { kind: "credential", message: why.trim().into() },
         Lost::Refused(refused) => {
-            let ag = refused.code.as_deref().filter(|_| !content);
-            Ended::Failed { kind: "http_status", message: ag.unwrap_or(&refused.message).into() }
+            Ended::Failed { kind: "http_status", message: refused.message.as_str().into() }
         }
         Lost::NotSent(what) => Ended::Failed { kind: "connect", message: what.into() },
         Lost::Broken(what) => Ended::Failed { kind: "connection_broken", message: what.into() },
         Lost::TimedOut => Ended::Failed { kind: "timeout", message: "no answer in time".into() },
     }
+}
+
+/// The gateway's stable code, where it gave one.
+fn refusal(lost: &Lost) -> Option<&str> {
+    let code = match lost {
+        Lost::Rpc(error) => error.data.as_ref()?.get("code")?.as_str()?,
+        Lost::Refused(refused) => refused.code.as_deref()?,
+        _ => return None,
+    };
+    let letters = |byte: u8| byte.is_ascii_uppercase() || byte == b'-';
+    (code.starts_with("AG-") && code.len() <= 64 && code.bytes().all(letters)).then_some(code)
 }
 
 /// The method of a request, and what it is about.
@@ -260,17 +271,19 @@ impl RunTrace {
 
     /// A tool call of the run, and what its requests are made in.
     pub(crate) fn tool(&self, step: usize, call: &PlannedCall, tools: &[ToolSummary]) -> (Span, Within) {
-        let mut span = self.part(format!("execute_tool {}", call.tool), Kind::Internal);
+        // A model may make names up; only those that are listed come into names.
+        let known = tools.iter().find(|tool| tool.name == call.tool);
+        let name = known.map_or("execute_tool".to_owned(), |tool| format!("execute_tool {}", tool.name));
+        let mut span = self.part(name, Kind::Internal);
         if span.is_recording() {
             span.set([
                 KeyValue::new(names::OPERATION, "execute_tool"),
-                KeyValue::new(names::TOOL, call.tool.clone()),
                 KeyValue::new(names::TOOL_TYPE, "function"),
             ]);
+            span.set(known.map(|tool| KeyValue::new(names::TOOL, tool.name.clone())));
             // What no model chose has no id of a model; its place in the run tells it from others.
             let id = call.id.clone().unwrap_or_else(|| format!("step-{step}"));
             span.set([KeyValue::new(names::TOOL_CALL_ID, id)]);
-            let known = tools.iter().find(|tool| tool.name == call.tool);
             if let Some(description) = known.and_then(|tool| tool.description.as_deref()) {
                 span.set_text(names::TOOL_DESCRIPTION, description);
             }
@@ -304,14 +317,10 @@ impl RunTrace {
             }
             Finding::Refused(refusal) => {
                 span.set([KeyValue::new(names::REFUSAL, refusal.code.clone())]);
-                let text = if self.telemetry.content() { &refusal.text } else { &refusal.code };
-                Ended::ToolError { message: Some(text.as_str().into()) }
+                Ended::ToolError { message: Some(refusal.text.as_str().into()) }
             }
             Finding::Waiting(_) => Ended::Well,
-            Finding::Failed { text, .. } => {
-                let text = if self.telemetry.content() { text.as_str() } else { "no outcome" };
-                Ended::Failed { kind: "no_outcome", message: text.into() }
-            }
+            Finding::Failed { text, .. } => Ended::Failed { kind: "no_outcome", message: text.into() },
         };
         span.end(&ended);
     }

@@ -77,3 +77,25 @@ impl CallId {
         Self::from_random(bits)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::{CallId, Timestamp};
+
+    proptest! {
+        #[test]
+        fn ids_of_calls_are_in_the_order_of_time_and_hold_all_that_is_random(
+            now in 0..(1_i64 << 47),
+            later in 1..1_000_000_i64,
+            random in any::<[u8; 10]>(),
+            other in any::<[u8; 10]>(),
+        ) {
+            let (one, two) = (CallId::at(Timestamp(now), random), CallId::at(Timestamp(now + later), other));
+            prop_assert!(one < two);
+            prop_assert_eq!(one.as_str(), format!("c_{now:012x}{}", hex::encode(random)));
+            prop_assert_eq!(CallId::parse(one.as_str()), Some(one));
+        }
+    }
+}

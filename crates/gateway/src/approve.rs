@@ -134,9 +134,11 @@ async fn next_round(
     // A read may be repeated at will, but not one that a person approved.
     let once = approval.is_some() || !ruled.call.target.offer().read_only();
     if let Some(id) = approval {
+        // What was approved must still be what is called: the configuration may be another one by now. Of the arguments that
+        // the request brought, before those that were approved take their place.
+        let now = binding(trail, &ruled)?;
         let record = as_approved(gate, trail, &mut ruled, &id).await?;
-        // What was approved must still be what is called: the configuration may be another one by now.
-        let changed = record.binding.difference(&binding(trail, &ruled)?);
+        let changed = record.binding.difference(&now);
         let other = (record.redeemed_by.as_ref() != Some(&trail.call)).then_some("call");
         if let Some(what) = changed.or(other) {
             let message = format!("approval `{id}` was given for another {what}; start the call anew");

@@ -13,7 +13,6 @@ use aldgate_telemetry::Telemetry;
 use arc_swap::ArcSwap;
 use axum::Router;
 use axum::body::Body;
-use axum::extract::State;
 use axum::response::{IntoResponse as _, Response};
 use http::{Request, StatusCode};
 use tokio::net::TcpListener;
@@ -23,6 +22,7 @@ use tokio::task::JoinHandle;
 use crate::catalog::{CatalogFault, LiveFault};
 use crate::gate::{Counters, Gate};
 use crate::listen::Listeners;
+use crate::serving::Answering as _;
 use crate::settings::{Settings, UpstreamSettings};
 use crate::shares::Shares;
 use crate::snapshot::{ConfigurationSource, Configured, Snapshot};
@@ -170,9 +170,10 @@ impl Gateway {
         Reloader(Arc::downgrade(&self.gate))
     }
 
-    /// The endpoint for agents: `POST /mcp`.
+    /// The endpoint for agents, `POST /mcp`, for a client inside the process.
     pub fn router(&self) -> Router {
-        Router::new().route(MCP, axum::routing::any(mcp)).with_state(self.gate.clone())
+        let agents = Agents(self.gate.clone());
+        Router::new().fallback(move |request: Request<Body>| async move { agents.answer(request).await })
     }
 
     /// The API for approvers, auditors and operators.
@@ -236,7 +237,7 @@ impl Gateway {
     }
 }
 
-/// The agents' listener, which has one path: what [`Gateway::router`] serves, without the way through a router.
+/// What agents reach; it has one path.
 #[derive(Clone)]
 struct Agents(Arc<Gate>);
 
@@ -249,8 +250,4 @@ impl serving::Answering for Agents {
             StatusCode::NOT_FOUND.into_response()
         }
     }
-}
-
-async fn mcp(State(gate): State<Arc<Gate>>, request: Request<Body>) -> Response {
-    journey::govern(gate, request).await
 }

@@ -30,10 +30,9 @@ pub(crate) async fn govern(gate: Arc<Gate>, request: Request<Body>) -> Response 
         Err(fault) => return reply::bare(None, &Refusal::host("AG-INTERNAL", fault.to_string())),
     };
     let Ok(place) = gate.in_flight.clone().try_acquire_owned() else {
-        return reply::refused(
-            &trail,
-            &Refusal::busy("the gateway works on as many requests as it may; try again later"),
-        );
+        let refusal = Refusal::busy("the gateway works on as many requests as it may; try again later");
+        gate.telemetry.instruments().refusal(refusal.code());
+        return reply::refused(&trail, &refusal);
     };
     let mut underway = Underway { gate, trail, settled: false, _place: place };
     let travelled =

@@ -310,9 +310,7 @@ pub(crate) fn refused(gate: &Gate, trail: &mut Trail, refusal: &Refusal) {
     if let Some(span) = trail.seen.recording() {
         span.set([KeyValue::new(names::REFUSAL, refusal.code())]);
     }
-    // What the gateway says may quote arguments or results; an upstream's error is in the upstream's words.
-    let quotes = !trail.seen.content && refusal.code() != "AG-UPSTREAM-ERROR";
-    let message = if quotes { refusal.code().to_owned() } else { refusal.to_string() };
+    let message = refusal.to_string();
     let ended = of_refusal(refusal, &message, trail.seen.method);
     finished(gate, trail, &ended);
 }
@@ -366,7 +364,7 @@ fn health(source: &Source) -> UpstreamHealth {
     }
 }
 
-/// The word of the conventionless attribute for a ruling.
+/// The value of `guardrail.decision` for a verdict.
 fn decision(verdict: Verdict) -> &'static str {
     match verdict {
         Verdict::Automatic => "allow",

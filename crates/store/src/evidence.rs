@@ -1,6 +1,6 @@
 //! Evidence rows: appended in groups, never changed.
 
-use std::collections::BTreeSet;
+use std::collections::BTreeMap;
 use std::sync::{Arc, LazyLock};
 
 use sqlx::{Connection as _, QueryBuilder, Row as _, Sqlite, SqliteConnection};
@@ -95,40 +95,43 @@ async fn insert_at_once(connection: &mut SqliteConnection, rows: &[NewRow]) -> R
     Ok(())
 }
 
-/// What rows change in the account of calls that have an intent and no outcome.
-struct Open<'a> {
-    begun: Vec<(&'a str, u32)>,
-    ended: Vec<(&'a str, u32)>,
-}
+/// What rows change in the account of intents without an outcome: one more or fewer, for each round of a call.
+struct Open<'a>(BTreeMap<(&'a str, u32), i64>);
 
 impl<'a> Open<'a> {
     fn of(rows: &'a [NewRow]) -> Self {
-        let of = |kind| {
-            let rows = rows.iter().filter(move |row| row.kind == kind);
-            rows.map(|row| (row.call.as_str(), row.round)).collect::<BTreeSet<_>>()
-        };
-        let (begun, ended) = (of("intent"), of("outcome"));
-        Self {
-            begun: begun.difference(&ended).copied().collect(),
-            ended: ended.difference(&begun).copied().collect(),
+        let mut open = BTreeMap::new();
+        for row in rows {
+            let change = match row.kind {
+                "intent" => 1,
+                "outcome" => -1,
+                _ => continue,
+            };
+            *open.entry((row.call.as_str(), row.round)).or_default() += change;
         }
+        open.retain(|_, change| *change != 0);
+        Self(open)
     }
 
-    /// Whether an intent and its outcome are always together, so that there is nothing to note.
+    /// Whether each intent has its outcome beside it, so that there is nothing to note.
     fn is_unchanged(&self) -> bool {
-        self.begun.is_empty() && self.ended.is_empty()
+        self.0.is_empty()
     }
 
     async fn note(&self, connection: &mut SqliteConnection) -> Result<(), StoreFault> {
-        let statements = [
-            ("INSERT INTO open_calls (call, round) VALUES (?, ?) ON CONFLICT DO NOTHING", &self.begun),
-            ("DELETE FROM open_calls WHERE call = ? AND round = ?", &self.ended),
-        ];
-        for (statement, calls) in statements {
-            for (call, round) in calls {
-                let note = sqlx::query(statement).bind(call).bind(round);
-                note.execute(&mut *connection).await.doing("note an open call")?;
-            }
+        for ((call, round), change) in &self.0 {
+            let statement = if *change > 0 {
+                "INSERT INTO open_calls (call, round, count) VALUES (?1, ?2, ?3) \
+                 ON CONFLICT DO UPDATE SET count = count + excluded.count"
+            } else {
+                "UPDATE open_calls SET count = count + ?3 WHERE call = ?1 AND round = ?2"
+            };
+            let note = sqlx::query(statement).bind(call).bind(round).bind(change);
+            note.execute(&mut *connection).await.doing("note an open call")?;
+        }
+        if self.0.values().any(|change| *change < 0) {
+            let ended = sqlx::query("DELETE FROM open_calls WHERE count <= 0");
+            ended.execute(&mut *connection).await.doing("note the end of a call")?;
         }
         Ok(())
     }
@@ -185,8 +188,12 @@ impl Store {
     /// Where the database refuses.
     pub async fn open_intents(&self) -> Result<Vec<StoredRow>, StoreFault> {
         let rows = sqlx::query(
-            "SELECT seq, body FROM open_calls AS open JOIN evidence AS intent ON intent.call = open.call \
-             WHERE kind = 'intent' AND json_extract(body, '$.round') = open.round ORDER BY seq",
+            "SELECT seq, body FROM (\
+                 SELECT intent.seq AS seq, intent.body AS body, open.count AS count, row_number() OVER (\
+                     PARTITION BY open.call, open.round ORDER BY intent.seq DESC) AS place \
+                 FROM open_calls AS open JOIN evidence AS intent ON intent.call = open.call \
+                 WHERE intent.kind = 'intent' AND coalesce(json_extract(intent.body, '$.round'), 0) = open.round\
+             ) WHERE place <= count ORDER BY seq",
         )
         .fetch_all(&self.readers)
         .await

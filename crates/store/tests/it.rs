@@ -253,6 +253,24 @@ async fn intents_without_an_outcome_are_found() {
 }
 
 #[tokio::test]
+async fn intents_of_a_repeated_read_are_counted() {
+    let folder = tempfile::tempdir().unwrap();
+    let store = Store::open(folder.path()).await.unwrap();
+    let append = async |rows: &[NewRow]| store.append(rows, Durability::Group).await.unwrap();
+    let open = async || store.open_intents().await.unwrap().iter().map(|row| row.seq).collect::<Vec<_>>();
+    let (intent, outcome) = (|| row("c", "intent"), || row("c", "outcome"));
+    append(&[intent()]).await;
+    append(&[intent()]).await;
+    append(&[outcome()]).await;
+    assert_eq!(open().await, [2], "one of two has ended");
+    append(&[outcome(), intent(), outcome()]).await;
+    assert_eq!(open().await, [0; 0], "the last of three has ended with the second");
+    append(&[outcome()]).await;
+    append(&[intent()]).await;
+    assert_eq!(open().await.len(), 1, "an outcome too many is not kept for later");
+}
+
+#[tokio::test]
 async fn a_store_of_the_first_form_keeps_its_rows_and_its_open_calls() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("aldgate.sqlite");
@@ -264,13 +282,21 @@ async fn a_store_of_the_first_form_keeps_its_rows_and_its_open_calls() {
         script.bytes().fold(0x811c_9dc5_u32, |hash, byte| (hash ^ u32::from(byte)).wrapping_mul(0x0100_0193));
     let set = format!("PRAGMA user_version = 1; PRAGMA application_id = {}", hash & 0x7fff_ffff);
     sqlx::raw_sql(sqlx::AssertSqlSafe(set)).execute(&mut old).await.unwrap();
-    for (call, kind, round) in [("c_done", "intent", 0), ("c_done", "outcome", 0), ("c_open", "intent", 2)] {
+    let rows = [
+        ("c_done", "intent", r#"{"round":0}"#),
+        ("c_done", "outcome", r#"{"round":0}"#),
+        ("c_open", "intent", r#"{"round":2}"#),
+        // Begun twice, and of a form without a round.
+        ("c_twice", "intent", "{}"),
+        ("c_twice", "intent", "{}"),
+    ];
+    for (call, kind, body) in rows {
         sqlx::query(
             "INSERT INTO evidence (at, tenant, call, kind, principal, body) VALUES (1, 'main', ?, ?, 'p', ?)",
         )
         .bind(call)
         .bind(kind)
-        .bind(format!(r#"{{"round":{round}}}"#))
+        .bind(body)
         .execute(&mut old)
         .await
         .unwrap();
@@ -278,11 +304,12 @@ async fn a_store_of_the_first_form_keeps_its_rows_and_its_open_calls() {
     old.close().await.unwrap();
     let store = Store::open(folder.path()).await.unwrap();
     let open: Vec<_> = store.open_intents().await.unwrap().iter().map(|row| row.seq).collect();
-    assert_eq!(open, [3]);
-    store.append(&[of_round("c_open", 2, "outcome")], Durability::Group).await.unwrap();
+    assert_eq!(open, [3, 4, 5]);
+    let ended = [of_round("c_open", 2, "outcome"), row("c_twice", "outcome"), row("c_twice", "outcome")];
+    store.append(&ended, Durability::Group).await.unwrap();
     assert!(store.open_intents().await.unwrap().is_empty());
     let filter = EvidenceFilter { tenant: "main".into(), limit: 10, ..Default::default() };
-    assert_eq!(store.evidence(&filter).await.unwrap().len(), 4);
+    assert_eq!(store.evidence(&filter).await.unwrap().len(), 8);
 }
 
 #[tokio::test]

@@ -10,6 +10,14 @@ use crate::names;
 /// Codes that are the client's fault: no error of the server that answers so (MCP semantic conventions, server span).
 const CLIENT_FAULTS: [i64; 5] = [-32700, -32600, -32601, -32602, -32002];
 
+/// Codes that JSON-RPC, MCP and this program give a meaning to.
+const KNOWN_CODES: [i64; 17] = [
+    -32700, -32600, -32601, -32602, -32603, -32000, -32002, -32020, -32021, -32022, -32042, 7403, 7409, 7429,
+    7500, 7502, 7504,
+];
+/// What stands for any other value (OpenTelemetry, `error.type`).
+const OTHER: &str = "_OTHER";
+
 /// Which side of a request a span is on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Side {
@@ -64,7 +72,20 @@ impl Ended<'_> {
         }
     }
 
-    /// The attributes of a span or a measurement that ended so.
+    /// The same for a measurement: codes that a peer makes up are one.
+    #[must_use]
+    pub fn measured(&self, side: Side) -> Vec<KeyValue> {
+        match self {
+            Self::Rpc { code, .. } if !KNOWN_CODES.contains(code) => {
+                let mut attributes = vec![KeyValue::new(names::STATUS_CODE, OTHER)];
+                attributes.extend(self.error_type(side).map(|_| KeyValue::new(names::ERROR_TYPE, OTHER)));
+                attributes
+            }
+            _ => self.attributes(side),
+        }
+    }
+
+    /// The attributes of a span that ended so.
     #[must_use]
     pub fn attributes(&self, side: Side) -> Vec<KeyValue> {
         let mut attributes = Vec::new();
@@ -92,6 +113,19 @@ impl Ended<'_> {
 #[cfg(test)]
 mod tests {
     use super::{Ended, Side};
+
+    #[test]
+    fn codes_that_a_peer_makes_up_are_one_label() {
+        let labels = |code| {
+            let measured = Ended::Rpc { code, message: "no".into() }.measured(Side::Client);
+            measured.iter().map(|label| label.value.as_str().into_owned()).collect::<Vec<_>>()
+        };
+        assert_eq!(labels(-32603), ["-32603", "-32603"]);
+        assert_eq!(labels(7504), ["7504", "7504"]);
+        for code in [1, 123_456, -31_999, i64::MIN] {
+            assert_eq!(labels(code), ["_OTHER", "_OTHER"]);
+        }
+    }
 
     #[test]
     fn what_counts_as_an_error() {

@@ -93,7 +93,7 @@ impl Instruments {
 
     /// Times a request.
     pub fn operation(&self, side: Side, operation: &Operation<'_>) {
-        let mut attributes = operation.ended.attributes(side);
+        let mut attributes = operation.ended.measured(side);
         attributes.push(KeyValue::new(names::METHOD, operation.method));
         if operation.method == "tools/call" {
             attributes.push(KeyValue::new(names::OPERATION, "execute_tool"));

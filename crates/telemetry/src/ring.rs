@@ -19,7 +19,7 @@ use crate::names;
 #[derive(Debug)]
 pub struct Ring {
     most: usize,
-    spans: Mutex<VecDeque<Kept>>,
+    spans: Mutex<VecDeque<Arc<Kept>>>,
 }
 
 #[derive(Debug)]
@@ -88,10 +88,10 @@ impl Ring {
     pub fn trace(&self, id: &str, tenant: &str) -> Vec<SpanRecord> {
         let Ok(id) = TraceId::from_hex(id) else { return Vec::new() };
         let mut spans: Vec<SpanRecord> = self
-            .spans()
+            .seen_by(tenant)
             .iter()
-            .filter(|kept| kept.span.span_context.trace_id() == id && kept.is_for(tenant))
-            .map(Kept::record)
+            .filter(|kept| kept.span.span_context.trace_id() == id)
+            .map(|kept| kept.record())
             .collect();
         spans.sort_by_key(|span| span.start_unix_nano);
         spans
@@ -101,7 +101,7 @@ impl Ring {
     #[must_use]
     pub fn traces(&self, tenant: &str, most: usize) -> Vec<TraceSummary> {
         let mut traces: HashMap<TraceId, (TraceSummary, u64)> = HashMap::new();
-        for kept in self.spans().iter().filter(|kept| kept.is_for(tenant)) {
+        for kept in &self.seen_by(tenant) {
             let span = &kept.span;
             let (start, end) = (nanos(span.start_time), nanos(span.end_time));
             let id = span.span_context.trace_id();
@@ -134,11 +134,17 @@ impl Ring {
         traces
     }
 
-    fn spans(&self) -> MutexGuard<'_, VecDeque<Kept>> {
+    fn spans(&self) -> MutexGuard<'_, VecDeque<Arc<Kept>>> {
         self.spans.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn push(&self, kept: Kept) {
+    /// Those that a tenant may see. Whoever makes spans waits only while they are counted off.
+    fn seen_by(&self, tenant: &str) -> Vec<Arc<Kept>> {
+        let spans: Vec<_> = self.spans().iter().cloned().collect();
+        spans.into_iter().filter(|kept| kept.is_for(tenant)).collect()
+    }
+
+    fn push(&self, kept: Arc<Kept>) {
         let gone = {
             let mut spans = self.spans();
             let gone = if spans.len() >= self.most { spans.pop_front() } else { None };
@@ -223,7 +229,7 @@ impl SpanProcessor for ToRing {
     fn on_start(&self, _span: &mut opentelemetry_sdk::trace::Span, _context: &Context) {}
 
     fn on_end(&self, span: SpanData) {
-        self.ring.push(Kept { service: self.service.clone(), span });
+        self.ring.push(Arc::new(Kept { service: self.service.clone(), span }));
     }
 
     fn force_flush(&self) -> OTelSdkResult {

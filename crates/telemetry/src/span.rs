@@ -7,13 +7,14 @@ use std::borrow::Cow;
 use std::time::SystemTime;
 
 use opentelemetry::trace::{
-    Link, Span as _, SpanBuilder, SpanContext, SpanKind, TraceContextExt as _, Tracer as _,
+    Link, Span as _, SpanBuilder, SpanContext, SpanKind, Status, TraceContextExt as _, Tracer as _,
 };
 use opentelemetry::{Context, KeyValue};
 use opentelemetry_sdk::trace::SdkTracer;
 
 use crate::context::TraceParent;
 use crate::ended::{Ended, Side};
+use crate::names;
 
 /// Bytes of one attribute's text, a result for instance.
 const TEXT_BYTES: usize = 8 << 10;
@@ -69,11 +70,13 @@ pub struct Span {
     attributes: Vec<KeyValue>,
     parent: TraceParent,
     side: Side,
+    /// Whether it may show what peers wrote.
+    content: bool,
     ended: bool,
 }
 
 impl Span {
-    pub(crate) fn start(tracer: &SdkTracer, what: Describe<'_>) -> Self {
+    pub(crate) fn start(tracer: &SdkTracer, content: bool, what: Describe<'_>) -> Self {
         let mut builder = SpanBuilder::from_name(what.name);
         builder.span_kind = Some(match what.kind {
             Kind::Server => SpanKind::Server,
@@ -90,7 +93,7 @@ impl Span {
         let parent = TraceParent(inner.span_context().clone());
         let side = if what.kind == Kind::Server { Side::Server } else { Side::Client };
         let attributes = Vec::with_capacity(if inner.is_recording() { ATTRIBUTES } else { 0 });
-        Self { inner, attributes, parent, side, ended: false }
+        Self { inner, attributes, parent, side, content, ended: false }
     }
 
     /// The span as the parent of others.
@@ -131,17 +134,30 @@ impl Span {
         }
     }
 
-    /// Ends it.
+    /// Ends it. What the end says in words is content: where that is off, the status says the code of a refusal, or the kind of
+    /// the failure.
     pub fn end(mut self, ended: &Ended<'_>) {
         self.finish(ended);
+    }
+
+    fn status(&self, ended: &Ended<'_>) -> Status {
+        if self.content {
+            return ended.status(self.side);
+        }
+        let Some(kind) = ended.error_type(self.side) else { return Status::Unset };
+        let refusal = self.attributes.iter().find(|known| known.key.as_str() == names::REFUSAL);
+        match refusal {
+            Some(code) => Status::error(code.value.as_str().into_owned()),
+            None => Status::error(kind),
+        }
     }
 
     fn finish(&mut self, ended: &Ended<'_>) {
         self.ended = true;
         if self.inner.is_recording() {
             self.set(ended.attributes(self.side));
+            self.inner.set_status(self.status(ended));
             self.inner.set_attributes(std::mem::take(&mut self.attributes));
-            self.inner.set_status(ended.status(self.side));
         }
         self.inner.end();
     }

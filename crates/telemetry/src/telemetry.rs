@@ -147,7 +147,7 @@ impl Telemetry {
     /// Starts a span.
     #[must_use]
     pub fn span(&self, what: Describe<'_>) -> Span {
-        span::Span::start(&self.0.tracer, what)
+        span::Span::start(&self.0.tracer, self.0.content, what)
     }
 
     /// Starts the span of a request that is served: a part of what its `_meta` names, else of what its headers name, and

@@ -82,6 +82,11 @@ impl Key {
         (!text.is_empty()).then(|| Self(text.to_owned()))
     }
 
+    /// A text without the key.
+    pub(super) fn out_of(&self, text: &str) -> String {
+        text.replace(self.reveal(), "…")
+    }
+
     pub(super) fn reveal(&self) -> &str {
         &self.0
     }

@@ -86,7 +86,7 @@ impl Service {
         loop {
             let trouble = match self.send(body, &headers).await? {
                 Ok(response) => {
-                    let reading = stream::read(self.api, response, &self.limits, told);
+                    let reading = stream::read(self.api, response, &self.limits, self.key.as_ref(), told);
                     let done = tokio::time::timeout(self.limits.longest, reading).await;
                     return done.unwrap_or_else(|_| Err(ModelFault::too_slow(self.limits.longest)));
                 }
@@ -181,10 +181,7 @@ impl Service {
         let json: Value = serde_json::from_str(&text).unwrap_or_default();
         let said = json.pointer("/error/message").or(json.get("error")).and_then(Value::as_str);
         let said = said.unwrap_or(if text.trim().is_empty() { "without a word" } else { text.trim() });
-        let said = match &self.key {
-            Some(key) => said.replace(key.reveal(), "…"),
-            None => said.to_owned(),
-        };
+        let said = self.key.as_ref().map_or_else(|| said.to_owned(), |key| key.out_of(said));
         cut(&said, 400)
     }
 

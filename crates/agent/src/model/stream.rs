@@ -6,7 +6,7 @@ use serde_json::Value;
 use sse_stream::SseStream;
 use thiserror::Error;
 
-use super::config::{Api, ModelLimits};
+use super::config::{Api, Key, ModelLimits};
 use super::fault::ModelFault;
 use super::reply::Reply;
 use super::service::{Told, cut};
@@ -28,6 +28,7 @@ pub(super) async fn read(
     api: Api,
     response: reqwest::Response,
     limits: &ModelLimits,
+    key: Option<&Key>,
     told: &(dyn Fn(Told) + Send + Sync),
 ) -> Result<Reply, ModelFault> {
     let kind = response.headers().get(CONTENT_TYPE).and_then(|kind| kind.to_str().ok()).unwrap_or("none");
@@ -49,6 +50,11 @@ pub(super) async fn read(
         if data.len() > limits.max_event {
             return Err(ModelFault::Bound { of: "bytes in one event", limit: limits.max_event });
         }
+        // An error that quotes the key does not bring it to a screen or a log.
+        let data = match key {
+            Some(key) => key.out_of(&data),
+            None => data,
+        };
         for piece in pieces(api, &data, &reply)? {
             if let Piece::Text(text) = &piece
                 && !text.is_empty()

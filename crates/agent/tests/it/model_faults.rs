@@ -315,3 +315,21 @@ async fn more_tools_than_chat_completions_take_are_a_fault_of_their_own() {
     all_accepted(&ran);
     assert_eq!(ran.report().summary, "It is done.");
 }
+
+#[tokio::test]
+async fn an_error_in_a_stream_that_quotes_the_key_does_not_bring_it_out() {
+    let fake = Fake::start(|_, _| done("found")).await;
+    let connection = fake.connect().await;
+    for api in BOTH {
+        let error = match api {
+            ModelApi::Anthropic => {
+                serde_json::json!({"type": "error", "error": {"type": "api_error", "message": format!("bad {MODEL_KEY}")}})
+            }
+            ModelApi::OpenAi => serde_json::json!({"error": {"message": format!("bad {MODEL_KEY}")}}),
+        };
+        let broken = ModelAnswer::Stream(format!("event: error\ndata: {error}\n\n"));
+        let ran = work(api, &connection, [broken], RunLimits::default()).await;
+        let told = format!("{:?} {:?}", ran.events, ran.done);
+        assert!(!told.contains(MODEL_KEY) && told.contains("bad …"), "{told}");
+    }
+}

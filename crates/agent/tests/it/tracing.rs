@@ -211,3 +211,34 @@ async fn arguments_results_and_definitions_are_kept_only_where_that_is_on() {
         }
     }
 }
+
+/// Cannot work on its task, whose words the fault repeats.
+struct Unable;
+
+#[async_trait]
+impl Planner for Unable {
+    async fn next(
+        &mut self,
+        state: &RunState,
+        _: &(dyn Fn(ModelEvent) + Send + Sync),
+    ) -> Result<Step, PlanFault> {
+        Err(PlanFault::Task { task: state.task.clone(), expected: "another one" })
+    }
+}
+
+#[tokio::test]
+async fn a_run_that_fails_shows_its_task_only_where_content_is_on() {
+    for content in [false, true] {
+        let fake = fake().await;
+        let telemetry = telemetry(content);
+        let connection = fake.connect().await.observed_by(telemetry.clone());
+        let (asker, limits) = (Scripted::new(accept), RunLimits::default());
+        let done = run(&connection, &mut Unable, "find m4rk", &asker, |_| (), limits).await;
+        assert_eq!(done.unwrap_err().code(), "AG-AGENT-TASK");
+        let ring = telemetry.ring().unwrap();
+        let spans = ring.trace(&ring.traces("", 1)[0].trace_id, "");
+        let failed: Vec<_> = spans.iter().filter(|span| span.error.is_some()).collect();
+        assert_eq!(failed.len(), 2, "the plan and the run: {spans:?}");
+        assert_eq!(serde_json::to_string(&spans).unwrap().contains("m4rk"), content);
+    }
+}

@@ -160,8 +160,11 @@ impl Gate {
             true => relay::capabilities(spent).to_string(),
             false => "{}".to_owned(),
         };
-        let name = if spent.method == Method::ReadResource { &spent.named } else { &offer.name };
-        let sent = observe::Sent { method: spent.method, id, upstream, name };
+        let is_read = spent.method == Method::ReadResource;
+        let name = if is_read { &spent.named } else { &offer.name };
+        // Which resource it is of those that a template stands for is content.
+        let shown = if is_read && !self.telemetry.content() { &offer.visible } else { name };
+        let sent = observe::Sent { method: spent.method, id, upstream, name: shown };
         let sending = observe::sends(self, trail, sent);
         let traceparent = sending.context().map(TraceParent::to_header);
         let tracestate = sending.context().and_then(TraceParent::state);

@@ -131,3 +131,47 @@ async fn who_watches_sees_what_is_stored() {
     assert_eq!(watched, stored);
     assert_eq!(stored.len(), 8);
 }
+
+#[tokio::test]
+async fn a_ruling_that_is_kept_is_what_would_come_out_anew() {
+    let mut world = World::start(with(
+        r#"@id("not-others") forbid (principal == Service::"default/config#other", action == Action::"call", resource == Tool::"up/look");"#,
+    ))
+    .await;
+    let look = Call::tool("look", TEXT);
+    let mut first = Vec::new();
+    for _ in 0..3 {
+        let mut told = Vec::new();
+        for who in ["agent", "other", "chief", "approver"] {
+            let reply = world.client(who).send(&look).await.unwrap();
+            told.push((who, code(&reply)));
+        }
+        // Each principal has a ruling of its own, and keeps it.
+        let expected = ["-", "AG-AUTHORITY-FORBIDDEN", "-", "AG-AUTHORITY-NOT-PERMITTED"];
+        assert_eq!(told.iter().map(|(_, code)| code.as_str()).collect::<Vec<_>>(), expected);
+        first.push(told);
+    }
+    let rows = world.rows().await;
+    let explained: Vec<_> = rows
+        .iter()
+        .filter(|row| row["kind"] == "intent" && row["principal"]["subject"] == "agent")
+        .map(|row| &row["explanation"])
+        .collect();
+    assert_eq!(explained.len(), 3);
+    assert!(
+        explained.iter().all(|one| *one == explained[0] && one["verdict"] == "automatic"),
+        "{explained:?}"
+    );
+    // A reload forgets them all.
+    world.configure(|config| {
+        config.policy.push_str(
+            r#"@id("nobody") forbid (principal, action == Action::"call", resource == Tool::"up/look");"#,
+        );
+    });
+    assert_eq!(world.reload_as("approver").await.status, 200);
+    assert_eq!(code(&world.send(&look).await), "AG-AUTHORITY-FORBIDDEN");
+    world
+        .restart(|config| config.entry("look").authority = aldgate_authority::Authority::RequiresApproval)
+        .await;
+    assert_eq!(code(&world.send(&look).await), "AG-APPROVAL-PENDING");
+}

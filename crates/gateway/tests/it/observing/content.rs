@@ -27,7 +27,12 @@ async fn calls(content: bool) -> Watched {
     watched.send(Call::tool("region", &json!({"region": MARK}).to_string())).await;
     watched.world.up.does("measure", Behaviour::structured(&json!({"celsius": MARK})));
     watched.call("measure", "{}").await;
+    watched.world.up.does("look", Behaviour::error(-32603, &format!("cannot work on {MARK}")));
+    watched.call("look", &text).await;
+    watched.world.up.does("look", Behaviour::status(503));
+    watched.call("look", &text).await;
     watched.send(Call::resource(&format!("note://{MARK}/{MARK}"))).await;
+    watched.send(Call::resource(&format!("note://{MARK}"))).await;
     let order = || Call::tool("order", &json!({"item": MARK}).to_string());
     let pending = watched.send(order()).await;
     watched.world.decide(&approval(&pending), "approve").await;
@@ -58,6 +63,11 @@ async fn with_content_on_both_are_there_and_cut() {
     assert!((8000..8300).contains(&arguments.len()), "{}", arguments.len());
     assert!(arguments.ends_with(" bytes in all)"), "it says how much there was");
     assert!(said("gen_ai.tool.call.result").contains(&format!("answer {MARK}")));
+    let uri = format!("note://{MARK}");
+    let reads = spans.iter().filter(|span| span.attributes.get("mcp.resource.uri") == Some(&json!(uri)));
+    assert_eq!(reads.filter(|span| span.kind == "client").count(), 1);
+    let words = format!("cannot work on {MARK}");
+    assert!(spans.iter().any(|span| span.kind == "client" && span.error.as_ref() == Some(&words)));
     let metrics = watched.world.admin("approver").get("/metrics").await.unwrap().text();
     assert!(!metrics.contains(MARK), "never in metrics");
 }

@@ -92,7 +92,7 @@ async fn lists_prompts_and_resources_have_spans_too() {
             "prompts/get greet server \"greet\" - -",
             "prompts/get greet client \"greet\" - -",
             "resources/read server - \"note://{id}\" -",
-            "resources/read client - \"note://a\" -",
+            "resources/read client - \"note://{id}\" -",
         ]
     "#]]
     .assert_debug_eq(&seen);
