@@ -44,7 +44,7 @@ pub const USUAL: Size = Size { tools: 10, policies: 3, upstreams: 1 };
 /// A gateway that runs, and has answered some requests.
 pub struct World {
     runtime: Runtime,
-    gateway: Gateway,
+    _gateway: Gateway,
     router: Router,
     size: Size,
     _folder: TempDir,
@@ -65,7 +65,7 @@ impl World {
             Gateway::start(parts(size, store)).await.expect("the gateway starts")
         });
         let router = gateway.router();
-        let world = Self { runtime, gateway, router, size, _folder: folder };
+        let world = Self { runtime, _gateway: gateway, router, size, _folder: folder };
         world.calls(20);
         world.lists(3);
         world
