@@ -212,10 +212,10 @@ impl ModelPlanner {
         let names = self.tools.as_ref().map(|(names, _)| names);
         let own = names.and_then(|names| names.own(&call.name));
         let (arguments, unusable) = match (arguments(&call.arguments), own) {
-            (_, None) => {
+            (parsed, None) => {
                 let all: Vec<&str> = names.into_iter().flat_map(Names::all).collect();
                 let text = format!("there is no tool `{}`; the tools are {}", call.name, all.join(", "));
-                (Map::new(), Some(text))
+                (parsed.unwrap_or_default(), Some(text))
             }
             (Err(text), Some(_)) => (Map::new(), Some(text)),
             (Ok(arguments), Some(_)) => (arguments, None),

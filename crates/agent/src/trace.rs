@@ -271,16 +271,17 @@ impl RunTrace {
 
     /// A tool call of the run, and what its requests are made in.
     pub(crate) fn tool(&self, step: usize, call: &PlannedCall, tools: &[ToolSummary]) -> (Span, Within) {
-        // A model may make names up; only those that are listed come into names.
         let known = tools.iter().find(|tool| tool.name == call.tool);
-        let name = known.map_or("execute_tool".to_owned(), |tool| format!("execute_tool {}", tool.name));
+        // A model may make names up, and then only those that are listed come into spans.
+        let named = known.is_some() || call.id.is_none();
+        let name = if named { format!("execute_tool {}", call.tool) } else { "execute_tool".to_owned() };
         let mut span = self.part(name, Kind::Internal);
         if span.is_recording() {
             span.set([
                 KeyValue::new(names::OPERATION, "execute_tool"),
                 KeyValue::new(names::TOOL_TYPE, "function"),
             ]);
-            span.set(known.map(|tool| KeyValue::new(names::TOOL, tool.name.clone())));
+            span.set(named.then(|| KeyValue::new(names::TOOL, call.tool.clone())));
             // What no model chose has no id of a model; its place in the run tells it from others.
             let id = call.id.clone().unwrap_or_else(|| format!("step-{step}"));
             span.set([KeyValue::new(names::TOOL_CALL_ID, id)]);

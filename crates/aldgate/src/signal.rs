@@ -1,6 +1,6 @@
 //! When to stop.
 
-use tokio::signal::unix::{SignalKind, signal};
+use tokio::signal::unix::{Signal, SignalKind, signal};
 
 /// Resolves at the first interrupt or termination signal. A second one ends the program at once.
 pub(crate) async fn stop() {
@@ -22,4 +22,11 @@ pub(crate) async fn stop() {
         note!("ended at once; calls that were under way are closed as unknown at the next start");
         std::process::exit(130);
     });
+}
+
+/// While this is kept, a file that would grow over the system's limit is a write that fails, as on a full disk, and not the end
+/// of the program (setrlimit(2), `RLIMIT_FSIZE`).
+pub(crate) fn file_size_exceeded() -> Option<Signal> {
+    let raw = rustix::process::Signal::XFSZ.as_raw();
+    signal(SignalKind::from_raw(raw)).ok()
 }

@@ -155,6 +155,7 @@ impl Gateway {
         let seen = Arc::downgrade(&gate);
         let read = move || seen.upgrade().map(|gate| observe::gauges(&gate));
         gate.telemetry.instruments().observe(read);
+        gate.telemetry.instruments().begin();
         Ok((Self { gate, recording }, Recovered { unknown_calls }))
     }
 

@@ -189,6 +189,11 @@ pub(crate) fn approval(gate: &Gate, trail: &Trail) -> Span {
     span
 }
 
+/// A row is on the disk.
+pub(crate) fn written(span: Span) {
+    span.end(&Ended::Well);
+}
+
 /// What came of an approval.
 pub(crate) fn approved(trail: &Trail, mut span: Span, refusal: Option<&Refusal>) {
     if span.is_recording() {

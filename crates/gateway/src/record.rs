@@ -9,6 +9,7 @@ use bytes::Bytes;
 
 use crate::catalog::Answer;
 use crate::gate::Gate;
+use crate::observe;
 use crate::refusal::Refusal;
 use crate::trail::Trail;
 use crate::upstream::{Ended, Outcome};
@@ -56,7 +57,9 @@ pub(crate) async fn intent(gate: &Gate, trail: &mut Trail, read_only: bool) -> R
         trail.queued = Some(gate.recorder.queue(&row, Some(&trail.digests)).map_err(unwritten)?);
     } else {
         let durability = if read_only { Durability::Group } else { Durability::Full };
+        let span = (!read_only).then(|| observe::check(gate, trail, "evidence"));
         gate.recorder.record(&row, Some(&trail.digests), durability).await.map_err(unwritten)?;
+        span.into_iter().for_each(observe::written);
     }
     trail.intended = true;
     Ok(Intent(()))
@@ -111,12 +114,15 @@ pub(crate) async fn outcome(
     }
     let durability = if read_only { Durability::Group } else { Durability::Full };
     let intent = trail.queued.take();
+    let span = (!read_only).then(|| observe::check(gate, trail, "evidence"));
     let written = async {
         gate.recorder.record(&row, Some(&trail.digests), durability).await?;
         match intent {
-            Some(intent) => intent.committed().await,
-            None => Ok(()),
+            Some(intent) => intent.committed().await?,
+            None => {}
         }
+        span.into_iter().for_each(observe::written);
+        Ok::<_, RecordFault>(())
     };
     if let Err(fault) = written.await {
         let refusal = match outcome.ended {

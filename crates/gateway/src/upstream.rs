@@ -18,6 +18,7 @@ mod watch;
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
+use aldgate_telemetry::TraceParent;
 use aldgate_telemetry::attributes::Way;
 use aldgate_wire::code;
 use aldgate_wire::outbound::{self, OutboundCall};
@@ -122,6 +123,8 @@ impl Upstream {
     ) -> Result<(u64, Vec<u8>, HeaderMap), ExchangeFault> {
         let id = self.new_id();
         let (capabilities, client_info) = (raw("{}")?, client_info()?);
+        // Comparing contracts and listening go on all the time; traces are of what somebody did.
+        let traceparent = TraceParent::unkept().to_header();
         let call = OutboundCall {
             id,
             method,
@@ -134,7 +137,7 @@ impl Upstream {
             client_info,
             log_level: None,
             progress_token: None,
-            traceparent: None,
+            traceparent: Some(&traceparent),
             tracestate: None,
             extra_meta: &[],
             version: VERSIONS.first().copied().unwrap_or_default(),

@@ -4,6 +4,7 @@
 mod tests;
 
 use opentelemetry::trace::{SpanContext, SpanId, TraceFlags, TraceId, TraceState};
+use opentelemetry_sdk::trace::{IdGenerator as _, RandomIdGenerator};
 
 /// Bytes of a `tracestate` that are looked at (W3C Trace Context §3.3.1.5 asks for 512 at least).
 const STATE_BYTES: usize = 512;
@@ -43,6 +44,14 @@ impl TraceContext<'_> {
 }
 
 impl TraceParent {
+    /// A trace that nobody is to keep: what asks under it is of interest to nobody's traces.
+    #[must_use]
+    pub fn unkept() -> Self {
+        let ids = RandomIdGenerator::default();
+        let (trace, span) = (ids.new_trace_id(), ids.new_span_id());
+        Self(SpanContext::new(trace, span, TraceFlags::NOT_SAMPLED, false, TraceState::default()))
+    }
+
     /// `traceparent`, as a request carries it.
     #[must_use]
     pub fn to_header(&self) -> String {

@@ -91,6 +91,13 @@ impl Instruments {
         }
     }
 
+    /// Has the approvals there from the start: what rises from nothing is no rate.
+    pub fn begin(&self) {
+        for state in ["asked", "approved", "denied", "redeemed"] {
+            self.approvals.add(0, &[KeyValue::new(names::APPROVAL_STATE, state)]);
+        }
+    }
+
     /// Times a request.
     pub fn operation(&self, side: Side, operation: &Operation<'_>) {
         let mut attributes = operation.ended.measured(side);

@@ -15,6 +15,9 @@ use serde::{Deserialize, Serialize};
 
 use crate::names;
 
+/// Spans of one trace that are shown: the first ones.
+const MOST: usize = 2000;
+
 /// The last spans of one or several services. The oldest make room for new ones.
 #[derive(Debug)]
 pub struct Ring {
@@ -63,7 +66,7 @@ pub struct SpanRecord {
 pub struct TraceSummary {
     /// Its id.
     pub trace_id: String,
-    /// The name of its first span here.
+    /// The name of its first span here, after `… ` where that is a part of a span elsewhere.
     pub name: String,
     /// When that began, in nanoseconds since the Unix epoch.
     pub start_unix_nano: u64,
@@ -94,10 +97,11 @@ impl Ring {
             .map(|kept| kept.record())
             .collect();
         spans.sort_by_key(|span| span.start_unix_nano);
+        spans.truncate(MOST);
         spans
     }
 
-    /// The newest traces first, `most` at the most.
+    /// The newest traces first, `most` at the most. Takes as long as there are spans.
     #[must_use]
     pub fn traces(&self, tenant: &str, most: usize) -> Vec<TraceSummary> {
         let mut traces: HashMap<TraceId, (TraceSummary, u64)> = HashMap::new();
@@ -108,7 +112,7 @@ impl Ring {
             let (trace, last) = traces.entry(id).or_insert_with(|| {
                 let trace = TraceSummary {
                     trace_id: id.to_string(),
-                    name: span.name.to_string(),
+                    name: heading(span),
                     start_unix_nano: start,
                     duration_us: 0,
                     spans: 0,
@@ -118,7 +122,7 @@ impl Ring {
             });
             if start < trace.start_unix_nano {
                 trace.start_unix_nano = start;
-                trace.name = span.name.to_string();
+                trace.name = heading(span);
             }
             *last = end.max(*last);
             trace.spans += 1;
@@ -159,7 +163,11 @@ impl Ring {
 impl Kept {
     fn is_for(&self, tenant: &str) -> bool {
         let of = self.span.attributes.iter().find(|attribute| attribute.key.as_str() == names::TENANT);
-        of.is_none_or(|of| of.value.as_str() == tenant)
+        match of {
+            Some(of) => of.value.as_str() == tenant,
+            // One that lost attributes may have lost its tenant.
+            None => self.span.dropped_attributes_count == 0,
+        }
     }
 
     fn record(&self) -> SpanRecord {
@@ -199,6 +207,11 @@ impl Kept {
                 .collect(),
         }
     }
+}
+
+/// The name of a trace whose first span here is this one; it says where its beginning is elsewhere, at the client.
+fn heading(span: &SpanData) -> String {
+    if span.parent_span_is_remote { format!("… {}", span.name) } else { span.name.to_string() }
 }
 
 fn nanos(time: SystemTime) -> u64 {

@@ -20,6 +20,13 @@ use crate::ring::{Ring, ToRing};
 use crate::span::{Describe, Kind, Span, same};
 use crate::{export, span};
 
+/// Attributes of one span; none has as many.
+const ATTRIBUTES: u32 = 128;
+/// Links of one span; there is one at the most.
+const LINKS: u32 = 8;
+/// Events of one span; none has any.
+const EVENTS: u32 = 8;
+
 /// Where spans and metrics are sent.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Destination {
@@ -92,6 +99,10 @@ impl Telemetry {
         let root = Sampler::TraceIdRatioBased(settings.sample_ratio);
         let mut tracers = SdkTracerProvider::builder()
             .with_sampler(Sampler::ParentBased(Box::new(root)))
+            // Given, so that no environment variable gives others.
+            .with_max_attributes_per_span(ATTRIBUTES)
+            .with_max_links_per_span(LINKS)
+            .with_max_events_per_span(EVENTS)
             .with_resource(resource.clone());
         let registry = Registry::new();
         let exporter = opentelemetry_prometheus::exporter()

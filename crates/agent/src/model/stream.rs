@@ -33,7 +33,7 @@ pub(super) async fn read(
 ) -> Result<Reply, ModelFault> {
     let kind = response.headers().get(CONTENT_TYPE).and_then(|kind| kind.to_str().ok()).unwrap_or("none");
     if !kind.to_ascii_lowercase().starts_with("text/event-stream") {
-        let kind = cut(kind, 80);
+        let kind = cut(&key.map_or_else(|| kind.to_owned(), |key| key.out_of(kind)), 80);
         return Err(ModelFault::stream(format!(
             "found the media type `{kind}`, expected `text/event-stream`"
         )));

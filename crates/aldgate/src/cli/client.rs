@@ -133,9 +133,9 @@ pub(crate) enum PlannerName {
 pub(crate) enum TraceCommand {
     /// The newest traces.
     List {
-        /// So many at most, up to 200.
-        #[arg(long, default_value_t = 20)]
-        limit: usize,
+        /// So many at most.
+        #[arg(long, default_value_t = 20, value_parser = clap::value_parser!(u16).range(1..=2000))]
+        limit: u16,
         #[command(flatten)]
         target: AdminTarget,
     },

@@ -11,7 +11,7 @@ use super::call::endpoint;
 use crate::cli::AgentCommand;
 use crate::coded::WithCode as _;
 use crate::command::asker::TerminalAsker;
-use crate::{observing, out};
+use crate::{observing, out, signal};
 use progress::Progress;
 
 pub(super) async fn run(what: AgentCommand) -> miette::Result<ExitCode> {
@@ -31,10 +31,21 @@ pub(super) async fn run(what: AgentCommand) -> miette::Result<ExitCode> {
         .observed_by(telemetry.clone());
     let progress = Progress::new(arguments.target.json, planner.model().is_some());
     let tell = |event: RunEvent| progress.tell(&event);
-    let done = run_agent(&connection, planner.as_mut(), &arguments.task, &asker, tell, limits).await;
+    let run = run_agent(&connection, planner.as_mut(), &arguments.task, &asker, tell, limits);
+    let done = tokio::select! {
+        done = run => Some(done),
+        () = signal::stop() => None,
+    };
     connection.close().await;
     observing::finish(telemetry).await;
     progress.end()?;
+    let Some(done) = done else {
+        note!(
+            "interrupted: a call that was under way may have run, `aldgate audit list` says so; an approval that it waited \
+             for stays pending"
+        );
+        return Ok(ExitCode::from(130));
+    };
     let report = done.coded()?;
     // A model may have nothing to call for a task; the rules of the scripted planner always do.
     let worked = planner.model().is_some() || !report.observations.is_empty();

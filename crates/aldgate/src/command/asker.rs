@@ -23,13 +23,13 @@ impl TerminalAsker {
     /// Says once for each approval that it is waited for.
     fn waits(&self, ask: &InputAsk, notice: &Refusal) {
         let approval = notice.approval.clone().unwrap_or_default();
-        if !self.told.lock().is_ok_and(|mut told| told.insert(approval)) {
+        if !self.told.lock().is_ok_and(|mut told| told.insert(approval.clone())) {
             return;
         }
-        asks(ask, ask.kind.message());
-        if std::io::stderr().is_terminal() {
-            note!("    waiting for the decision; Ctrl-C ends the waiting, the approval stays");
-        }
+        let (tool, approval) = (out::plain(&ask.tool), out::plain(&approval));
+        note!("    {tool} waits for a person: somebody who may decide does so with");
+        note!("        aldgate approvals approve {approval}      (or deny)");
+        note!("    Ctrl-C ends the waiting; the approval stays until it is decided or runs out");
     }
 }
 

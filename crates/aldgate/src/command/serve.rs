@@ -73,6 +73,7 @@ async fn gateway(file: &HostFile) -> miette::Result<()> {
     let agents = listen(assembled.listen, "`listen` in `[gateway]` of aldgate.toml").await?;
     let admin = listen(assembled.admin, "`listen` in `[admin]` of aldgate.toml").await?;
     let telemetry = assembled.parts.telemetry.clone();
+    let _kept = signal::file_size_exceeded();
     let (gateway, recovered) = Gateway::start(assembled.parts).await.coded()?;
     if recovered.unknown_calls > 0 {
         note!(

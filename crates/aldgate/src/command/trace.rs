@@ -14,7 +14,7 @@ use crate::fault::CommandFault;
 use crate::out;
 
 /// Traces among which the beginning of an id is looked for.
-const MOST: usize = 200;
+const MOST: usize = 2000;
 
 pub(super) async fn run(what: TraceCommand) -> miette::Result<ExitCode> {
     match what {
@@ -24,7 +24,7 @@ pub(super) async fn run(what: TraceCommand) -> miette::Result<ExitCode> {
         }
         TraceCommand::Show { id, target } => {
             let admin = Admin::new(&target);
-            let id = whole(&admin, id.as_deref().unwrap_or_default()).await?;
+            let id = whole(&admin, id.as_deref()).await?;
             let found = admin.get(&format!("/v1/traces/{}", segment(&id)?)).await?;
             if target.json { out::json(&found)? } else { show(&found)? }
         }
@@ -35,7 +35,14 @@ pub(super) async fn run(what: TraceCommand) -> miette::Result<ExitCode> {
 fn list(found: &Value) -> miette::Result<()> {
     let traces: Vec<TraceSummary> = read(found, "traces")?;
     if traces.is_empty() {
-        note!("no traces yet; calls make them");
+        match found.get("sample_ratio").and_then(Value::as_f64) {
+            Some(ratio) if ratio < 1.0 => {
+                note!(
+                    "no traces; of those that begin at the gateway the part {ratio} is kept (`telemetry.sample_ratio`)"
+                );
+            }
+            _ => note!("no traces yet; calls make them, unless `telemetry.spans` is 0"),
+        }
         return Ok(());
     }
     let rows: Vec<Vec<String>> = traces
@@ -58,33 +65,40 @@ fn list(found: &Value) -> miette::Result<()> {
 
 fn show(found: &Value) -> miette::Result<()> {
     let spans: Vec<SpanRecord> = read(found, "spans")?;
+    if let Some(first) = spans.first() {
+        let began =
+            humantime::format_rfc3339_millis(UNIX_EPOCH + Duration::from_nanos(first.start_unix_nano));
+        note!("trace {}, {} spans from {began} on; --json has their attributes", first.trace_id, spans.len());
+    }
     for line in tree(&spans) {
         out::line(out::plain(&line))?;
     }
     Ok(())
 }
 
-/// The whole id of which the beginning is known.
-async fn whole(admin: &Admin, beginning: &str) -> miette::Result<String> {
-    if beginning.len() == 32 {
-        return Ok(beginning.to_owned());
+/// The whole id of which the beginning is known; of the newest trace where none is given.
+async fn whole(admin: &Admin, beginning: Option<&str>) -> miette::Result<String> {
+    let wrong = |what: String| Err(CommandFault::usage(what).into());
+    if beginning.is_some_and(|beginning| beginning.len() == 32) {
+        return Ok(beginning.unwrap_or_default().to_owned());
     }
     let traces: Vec<TraceSummary> = read(&admin.get(&format!("/v1/traces?limit={MOST}")).await?, "traces")?;
-    let mut known = traces.iter().filter(|trace| trace.trace_id.starts_with(beginning));
+    let Some(beginning) = beginning else {
+        let none = || wrong("no trace is kept; `aldgate trace list` says why".to_owned());
+        return traces.first().map_or_else(none, |newest| Ok(newest.trace_id.clone()));
+    };
     let shown = out::plain(beginning);
+    let hexadecimal = beginning.bytes().all(|byte| byte.is_ascii_hexdigit());
+    if beginning.is_empty() || !hexadecimal {
+        return wrong(format!("`{shown}` is not the beginning of a trace's id, 32 hexadecimal digits"));
+    }
+    let mut known = traces.iter().filter(|trace| trace.trace_id.starts_with(&beginning.to_ascii_lowercase()));
     match (known.next(), known.next()) {
         (Some(trace), None) => Ok(trace.trace_id.clone()),
-        (Some(newest), Some(_)) if beginning.is_empty() => Ok(newest.trace_id.clone()),
-        (Some(_), Some(_)) => {
-            let what = format!("several traces begin with `{shown}`; give more of the id");
-            Err(CommandFault::usage(what).into())
-        }
-        (None, _) => {
-            let what = format!(
-                "none of the newest {MOST} traces begins with `{shown}`; `aldgate trace list` names them"
-            );
-            Err(CommandFault::usage(what).into())
-        }
+        (Some(_), Some(_)) => wrong(format!("several traces begin with `{shown}`; give more of the id")),
+        (None, _) => wrong(format!(
+            "none of the newest {MOST} traces begins with `{shown}`; `aldgate trace list --limit {MOST}` names them"
+        )),
     }
 }
 

@@ -201,8 +201,8 @@ fn a_person_at_a_terminal_is_told_what_waits_and_sees_it_go_on() {
         (key_variable(api), MODEL_KEY),
     ];
     let mut terminal = Terminal::run(&command, &variables);
-    terminal.until("asks (raise_parts_order)");
-    terminal.until("waiting for the decision");
+    terminal.until("raise_parts_order waits for a person");
+    terminal.until("Ctrl-C ends the waiting");
     let id = pending(&serving, 5);
     assert!(serving.run_as(&serving.approver, &["approvals", "approve", &id]).status.success());
     let (code, shown) = terminal.end();
@@ -211,7 +211,7 @@ fn a_person_at_a_terminal_is_told_what_waits_and_sees_it_go_on() {
     let places = [
         "I order the part.",
         " 1. raise_parts_order",
-        "aldgate asks",
+        "raise_parts_order waits for a person",
         "    result: ",
         "It is ordered.",
         "tokens: ",

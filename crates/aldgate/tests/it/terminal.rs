@@ -19,7 +19,9 @@ impl Terminal {
 
     /// A command of the binary, with these environment variables.
     pub(crate) fn run(command: &str, variables: &[(&str, &str)]) -> Self {
-        let command = format!("{} {command}", env!("CARGO_BIN_EXE_aldgate"));
+        // What never comes is not waited for: the program is ended, and its screen with it.
+        let command =
+            format!("timeout --foreground --signal=KILL 180 {} {command}", env!("CARGO_BIN_EXE_aldgate"));
         let mut child = Command::new("script")
             .args(["-qefc", &command, "/dev/null"])
             .env_remove("ALDGATE_LOG")

@@ -161,7 +161,9 @@ fn the_last_traces_are_listed_and_shown_from_memory() {
     let (shown, text) = traces(&serving, &["show", "0af7651916cd43dd8448eb211c80319c"]);
     assert!(!shown && text.contains("AG-ADMIN-NO-TRACE"), "{text}");
     let (shown, text) = traces(&serving, &["show", "zzz"]);
-    assert!(!shown && text.contains("begins with `zzz`"), "{text}");
+    assert!(!shown && text.contains("`zzz` is not the beginning of a trace's id"), "{text}");
+    let (shown, text) = traces(&serving, &["show", "0af7651916cd"]);
+    assert!(!shown && text.contains("begins with `0af7651916cd`"), "{text}");
     let forbidden = serving.run_as(&serving.agent, &["trace", "list"]);
     assert!(!forbidden.status.success());
     assert!(String::from_utf8_lossy(&forbidden.stderr).contains("AG-ADMIN-FORBIDDEN"));

@@ -65,8 +65,8 @@ impl Progress {
         }
         close(state)?;
         match event {
-            RunEvent::Connected { server, .. } => out::line(format!(
-                "connected to {} {}, MCP {}",
+            RunEvent::Connected { server, trace, .. } => out::line(format!(
+                "connected to {} {}, MCP {}, trace {trace}",
                 out::plain(&server.name),
                 out::plain(&server.version),
                 out::plain(&server.protocol)

@@ -19,12 +19,20 @@ pub(super) fn settings(loaded: &Loaded) -> Result<Settings, AssembleFault> {
     if section.spans > MOST_SPANS {
         return wrong(format!("`telemetry.spans` is {}; expected 0 to {MOST_SPANS}", section.spans));
     }
-    if let Some(endpoint) = &section.otlp_endpoint
-        && origin_of(endpoint).is_none()
-    {
-        return wrong(format!(
-            "`telemetry.otlp_endpoint` is `{endpoint}`; expected a base URL such as `http://127.0.0.1:4318`"
-        ));
+    if let Some(endpoint) = &section.otlp_endpoint {
+        let expected = "expected a base URL such as `http://127.0.0.1:4318`";
+        if endpoint.contains('@') {
+            // Not repeated: there may be a password in it.
+            let what = "`telemetry.otlp_endpoint` names a user; credentials come from OTEL_EXPORTER_OTLP_HEADERS, and here";
+            return wrong(format!("{what} is {expected}"));
+        }
+        if origin_of(endpoint).is_none() || endpoint.contains(['?', '#']) {
+            return wrong(format!("`telemetry.otlp_endpoint` is `{endpoint}`; {expected}"));
+        }
+        if endpoint.trim_end_matches('/').ends_with("/v1/traces") {
+            let what = "`/v1/traces` and `/v1/metrics` are put behind it";
+            return wrong(format!("`telemetry.otlp_endpoint` is `{endpoint}`; {expected}: {what}"));
+        }
     }
     Ok(Settings {
         service: "aldgate",
