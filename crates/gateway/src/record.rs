@@ -117,9 +117,8 @@ pub(crate) async fn outcome(
     let span = (!read_only).then(|| observe::check(gate, trail, "evidence"));
     let written = async {
         gate.recorder.record(&row, Some(&trail.digests), durability).await?;
-        match intent {
-            Some(intent) => intent.committed().await?,
-            None => {}
+        if let Some(intent) = intent {
+            intent.committed().await?;
         }
         span.into_iter().for_each(observe::written);
         Ok::<_, RecordFault>(())
