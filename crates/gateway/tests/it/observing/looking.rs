@@ -33,7 +33,7 @@ async fn traces_are_listed_and_shown() {
     assert_eq!(listed["sample_ratio"], 1.0);
     let traces = listed["traces"].as_array().unwrap();
     assert_eq!(traces.len(), 1);
-    assert_eq!((&traces[0]["trace_id"], &traces[0]["name"]), (&json!(TRACE), &json!("tools/call export")));
+    assert_eq!((&traces[0]["trace_id"], &traces[0]["name"]), (&json!(TRACE), &json!("… tools/call export")));
     assert_eq!((&traces[0]["spans"], &traces[0]["errors"]), (&json!(2), &json!(1)));
     assert_eq!(watched.world.look("/v1/traces").await["traces"].as_array().unwrap().len(), 2);
     let shown = watched.world.look(&format!("/v1/traces/{TRACE}")).await;

@@ -16,7 +16,7 @@ fn decisions(spans: &[SpanRecord]) -> Vec<String> {
     };
     spans
         .iter()
-        .filter(|span| span.kind == "internal")
+        .filter(|span| span.kind == "internal" && span.name != "evidence")
         .map(|span| {
             assert_eq!(span.attributes["aldgate.tenant"], "default", "{span:?}");
             assert_eq!(span.error, None, "a decision is no failure");
@@ -106,4 +106,19 @@ async fn a_quarantined_contract_is_blocked() {
     assert_eq!(code(&reply), "AG-CONTRACT-CHANGED");
     assert_eq!(seen, ["ruling: automatic: allow", "contract: contract: block"]);
     assert_eq!(watched.world.up.calls("look").len(), 0);
+}
+
+#[tokio::test]
+async fn what_has_to_be_on_the_disk_before_and_after_a_call_has_spans() {
+    let watched = Watched::plain().await;
+    watched.send(Call::tool("look", TEXT)).await;
+    watched.send(Call::tool("note", TEXT)).await;
+    let spans = watched.spans();
+    let evidence: Vec<_> = spans.iter().filter(|span| span.name == "evidence").collect();
+    let server = spans.iter().find(|span| span.name == "tools/call note" && span.kind == "server").unwrap();
+    let client = spans.iter().find(|span| span.name == "tools/call note" && span.kind == "client").unwrap();
+    assert_eq!(evidence.len(), 2, "the rows of what changes nothing are written with others");
+    assert!(evidence.iter().all(|span| span.parent_id.as_ref() == Some(&server.span_id)));
+    assert!(evidence[0].start_unix_nano <= client.start_unix_nano, "{spans:?}");
+    assert!(evidence[1].start_unix_nano >= client.start_unix_nano, "{spans:?}");
 }
