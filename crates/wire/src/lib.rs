@@ -16,6 +16,7 @@ pub mod arguments;
 pub mod code;
 pub mod elicitation;
 pub mod guard;
+pub mod head;
 pub mod header;
 pub mod list;
 pub mod outbound;

@@ -7,13 +7,15 @@ mod accept;
 mod id;
 mod meta;
 mod method;
+mod older;
 mod params;
 mod rejection;
 
-pub use accept::{Incoming, accept};
+pub use accept::{Incoming, accept, accept_line};
 pub use id::RequestId;
 pub use meta::{DeclaredCapabilities, RequestMeta};
 pub use method::Method;
+pub use older::{Older, OlderMessage, accept_older, names_its_version};
 pub use params::Params;
 pub use rejection::Rejection;
 

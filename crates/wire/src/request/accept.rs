@@ -37,13 +37,30 @@ pub fn accept(
     served: &[Method],
     versions: &[&str],
 ) -> Result<Incoming, Rejection> {
-    guard::check(body, limits).map_err(|fault| {
-        let rejection = Rejection::guard(&fault);
-        match recovered_id(&fault, body) {
-            Some(id) => rejection.answering(&id),
-            None => rejection,
-        }
-    })?;
+    read(Some(headers), body, limits, served, versions)
+}
+
+/// Reads one message of a transport without headers, such as a line of stdio; all else is checked as [`accept`] does.
+///
+/// # Errors
+/// As [`accept`].
+pub fn accept_line(
+    body: &[u8],
+    limits: &Limits,
+    served: &[Method],
+    versions: &[&str],
+) -> Result<Incoming, Rejection> {
+    read(None, body, limits, served, versions)
+}
+
+fn read(
+    headers: Option<&HeaderMap>,
+    body: &[u8],
+    limits: &Limits,
+    served: &[Method],
+    versions: &[&str],
+) -> Result<Incoming, Rejection> {
+    guarded(body, limits)?;
     let envelope = Envelope::read(body)?;
     match &envelope.id {
         Some(id) => request(headers, &envelope, id, served, versions)
@@ -51,6 +68,17 @@ pub fn accept(
             .map_err(|rejection| told_to_older(&envelope.method, versions, rejection).answering(id)),
         None => notification(&envelope),
     }
+}
+
+/// The guard's word about a body, with the id where one can be read.
+pub(super) fn guarded(body: &[u8], limits: &Limits) -> Result<(), Rejection> {
+    guard::check(body, limits).map_err(|fault| {
+        let rejection = Rejection::guard(&fault);
+        match recovered_id(&fault, body) {
+            Some(id) => rejection.answering(&id),
+            None => rejection,
+        }
+    })
 }
 
 /// A client of an older revision begins with `initialize`: whatever is wrong with it, it is told what is spoken here
@@ -86,16 +114,16 @@ fn recovered_id(fault: &GuardFault, body: &[u8]) -> Option<RequestId> {
     }
 }
 
-struct Envelope<'a> {
-    id: Option<RequestId>,
-    method: String,
-    params: Option<&'a RawValue>,
+pub(super) struct Envelope<'a> {
+    pub(super) id: Option<RequestId>,
+    pub(super) method: String,
+    pub(super) params: Option<&'a RawValue>,
 }
 
 const ENVELOPE: &[&str] = &["jsonrpc", "id", "method", "params"];
 
 impl<'a> Envelope<'a> {
-    fn read(body: &'a [u8]) -> Result<Self, Rejection> {
+    pub(super) fn read(body: &'a [u8]) -> Result<Self, Rejection> {
         let not_object =
             || Rejection::shape("expected one JSON object; send one message for each POST, no batch");
         let text = std::str::from_utf8(body).map_err(|_| not_object())?;
@@ -154,21 +182,21 @@ fn notification(envelope: &Envelope<'_>) -> Result<Incoming, Rejection> {
 }
 
 fn request(
-    headers: &HeaderMap,
+    headers: Option<&HeaderMap>,
     envelope: &Envelope<'_>,
     id: &RequestId,
     served: &[Method],
     versions: &[&str],
 ) -> Result<Request, Rejection> {
-    let version = single(headers, &header::PROTOCOL_VERSION)?;
-    let version = String::from_utf8_lossy(version);
+    let version = headers.map(|headers| single(headers, &header::PROTOCOL_VERSION)).transpose()?;
+    let version = version.map(String::from_utf8_lossy);
 
     let Some(params) = envelope.params.and_then(|raw| Members::read(raw.get())) else {
         return Err(Rejection::meta("expected `params` with `_meta`, as every request has"));
     };
     let meta = RequestMeta::read(&params)?;
 
-    if version != meta.protocol_version {
+    if let Some(version) = version.filter(|version| *version != meta.protocol_version) {
         return Err(Rejection::header(format!(
             "`MCP-Protocol-Version` is {}, but `_meta` says {}; send the same version in both",
             Quoted(&version),
@@ -190,17 +218,12 @@ fn request(
         .with("requested", Value::from(meta.protocol_version.as_str())));
     }
 
-    let mirrored = single(headers, &header::METHOD)?;
-    if mirrored != envelope.method.as_bytes() {
-        return Err(Rejection::header(format!(
-            "`Mcp-Method` is {}, but the body's method is {}; send the same in both",
-            Quoted(&String::from_utf8_lossy(mirrored)),
-            Quoted(&envelope.method)
-        )));
-    }
     let known = Method::parse(&envelope.method);
-    if let Some(method) = known {
-        check_name(headers, method, &params)?;
+    if let Some(headers) = headers {
+        check_method(headers, &envelope.method)?;
+        if let Some(method) = known {
+            check_name(headers, method, &params)?;
+        }
     }
     let method = known.filter(|method| served.contains(method));
     let method = method.ok_or_else(|| unknown_method(&envelope.method, versions))?;
@@ -218,6 +241,18 @@ fn unknown_method(method: &str, versions: &[&str]) -> Rejection {
         format!("method not found: {}", Quoted(method))
     };
     Rejection::new(404, code::METHOD_NOT_FOUND, code::METHOD, message)
+}
+
+fn check_method(headers: &HeaderMap, method: &str) -> Result<(), Rejection> {
+    let mirrored = single(headers, &header::METHOD)?;
+    if mirrored == method.as_bytes() {
+        return Ok(());
+    }
+    Err(Rejection::header(format!(
+        "`Mcp-Method` is {}, but the body's method is {}; send the same in both",
+        Quoted(&String::from_utf8_lossy(mirrored)),
+        Quoted(method)
+    )))
 }
 
 /// A name that the body lacks, or that is no string, is left to the check of `params`: the request is malformed then,

@@ -63,6 +63,11 @@ const LOG_LEVELS: [&str; 8] =
     ["debug", "info", "notice", "warning", "error", "critical", "alert", "emergency"];
 const TASKS: &str = "io.modelcontextprotocol/tasks";
 
+/// Whether `params._meta` has the key that names a revision, whatever its value.
+pub(super) fn names_a_version(params: &Members<'_>) -> bool {
+    object_in(params, "_meta").is_some_and(|meta| has(&meta, VERSION))
+}
+
 impl RequestMeta {
     pub(super) fn read(params: &Members<'_>) -> Result<Self, Rejection> {
         let Some(raw) = params.get("_meta").ok().flatten() else {

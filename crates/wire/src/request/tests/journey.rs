@@ -2,7 +2,7 @@
 
 use expect_test::{Expect, expect};
 
-use super::super::{Incoming, Method, Rejection, accept};
+use super::super::{Incoming, Method, Rejection, accept, accept_line};
 use super::{Call, META, call, with_meta};
 use crate::code;
 use crate::guard::Limits;
@@ -353,5 +353,25 @@ fn every_rejection_carries_its_code_in_its_data() {
         let body: serde_json::Value = serde_json::from_slice(&body_of(&rejection)).unwrap();
         assert_eq!(body["error"]["message"], rejection.to_string());
         assert_eq!(body["error"]["code"], rejection.code);
+    }
+}
+
+#[test]
+fn a_line_is_checked_as_a_request_is_but_for_headers() {
+    let limits = Limits::default();
+    let line = |method: &str, members: &str, version: &str| {
+        let meta = META.replace("2026-07-28", version);
+        let body =
+            format!(r#"{{"jsonrpc":"2.0","id":7,"method":"{method}","params":{{{members}"_meta":{meta}}}}}"#);
+        accept_line(body.as_bytes(), &limits, &[Method::CallTool], &["2026-07-28"])
+    };
+    let Ok(Incoming::Request(request)) = line("tools/call", r#""name":"t","#, "2026-07-28") else { panic!() };
+    assert_eq!(request.target(), Some("t"));
+    for (method, members, version, code) in [
+        ("tools/call", "", "2026-07-28", code::PARAMS),
+        ("tools/list", "", "2026-07-28", code::METHOD),
+        ("tools/call", r#""name":"t","#, "2099-01-01", code::VERSION),
+    ] {
+        assert_eq!(line(method, members, version).unwrap_err().ag, code);
     }
 }
