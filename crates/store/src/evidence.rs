@@ -182,6 +182,31 @@ impl Store {
         rows.iter().rev().map(read).collect::<Result<_, sqlx::Error>>().doing("read evidence")
     }
 
+    /// The newest rows of drift of a tool, as evidence names it, the newest first.
+    ///
+    /// # Errors
+    /// Where the database refuses.
+    pub async fn drift_events(
+        &self,
+        tenant: &str,
+        tool: &str,
+        limit: u32,
+    ) -> Result<Vec<StoredRow>, StoreFault> {
+        let rows = sqlx::query(
+            "SELECT seq, body FROM evidence WHERE kind = 'drift' AND tenant = ? AND tool = ? \
+             ORDER BY seq DESC LIMIT ?",
+        )
+        .bind(tenant)
+        .bind(tool)
+        .bind(limit)
+        .fetch_all(&self.readers)
+        .await
+        .doing("read evidence of drift")?;
+        let read =
+            |row: &sqlx::sqlite::SqliteRow| Ok(StoredRow { seq: row.try_get(0)?, body: row.try_get(1)? });
+        rows.iter().map(read).collect::<Result<_, sqlx::Error>>().doing("read evidence of drift")
+    }
+
     /// The intent rows that have no outcome: calls of which nobody knows whether they were executed.
     ///
     /// # Errors

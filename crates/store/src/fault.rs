@@ -37,6 +37,16 @@ pub enum StoreFault {
         /// The last form that this version knows.
         known: usize,
     },
+    /// The database was written by an earlier version, and is only read.
+    #[error(
+        "the store has form {found} and this version reads form {known}; start `aldgate serve gateway` once, which brings it up to date"
+    )]
+    EarlierVersion {
+        /// The form of the file.
+        found: usize,
+        /// The form that this version reads.
+        known: usize,
+    },
     /// The database was made by another build under the same version.
     #[error(
         "the store was made by another build of this version and has another form; use that build, or a new `state_dir`"

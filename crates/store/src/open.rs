@@ -14,8 +14,11 @@ use crate::evidence::{NewRow, insert};
 use crate::fault::{Doing as _, StoreFault};
 
 /// The forms of the database in their order; `user_version` counts how many of them a file has been through.
-const MIGRATIONS: &[&str] =
-    &[include_str!("../migrations/0001_start.sql"), include_str!("../migrations/0002_open_calls.sql")];
+const MIGRATIONS: &[&str] = &[
+    include_str!("../migrations/0001_start.sql"),
+    include_str!("../migrations/0002_open_calls.sql"),
+    include_str!("../migrations/0003_contracts.sql"),
+];
 
 /// How a commit reaches the disk.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -32,7 +35,8 @@ pub struct Store {
     writer: Mutex<Option<(SqliteConnection, Durability)>>,
     options: SqliteConnectOptions,
     failing: AtomicBool,
-    _lock: File,
+    /// Keeps other processes out; a store that is only read needs none.
+    _lock: Option<File>,
 }
 
 /// The one connection that writes, for one transaction.
@@ -90,7 +94,34 @@ impl Store {
         let writer = Mutex::new(Some((connection, Durability::Full)));
         // A file that is gone is not made anew while the gateway runs: its rows would be gone with it.
         let options = options.create_if_missing(false);
-        Ok(Self { readers, writer, options, failing: AtomicBool::new(false), _lock: lock })
+        Ok(Self { readers, writer, options, failing: AtomicBool::new(false), _lock: Some(lock) })
+    }
+
+    /// Opens the store in `folder` to be read, beside a gateway that may run with it. Nothing is made or changed, and every
+    /// write is refused.
+    ///
+    /// # Errors
+    /// Where there is none, or it is of another version.
+    pub async fn open_to_read(folder: &Path) -> Result<Self, StoreFault> {
+        let path = folder.join("aldgate.sqlite");
+        std::fs::metadata(&path).map_err(|source| StoreFault::Path { path: path.clone(), source })?;
+        let options = SqliteConnectOptions::new()
+            .filename(&path)
+            .read_only(true)
+            .busy_timeout(Duration::from_secs(10))
+            .disable_statement_logging();
+        let readers = SqlitePoolOptions::new()
+            .max_connections(4)
+            .connect_with(options.clone())
+            .await
+            .doing("be opened for reading")?;
+        let mut connection = readers.acquire().await.doing("be opened for reading")?;
+        let known = MIGRATIONS.len();
+        match migrated(&mut connection).await? {
+            done if done < known => return Err(StoreFault::EarlierVersion { found: done, known }),
+            _ => drop(connection),
+        }
+        Ok(Self { readers, writer: Mutex::new(None), options, failing: AtomicBool::new(false), _lock: None })
     }
 
     /// The connection that writes, in this durability.
@@ -155,28 +186,33 @@ impl Store {
     }
 }
 
-async fn migrate(connection: &mut SqliteConnection) -> Result<(), StoreFault> {
+/// How many of the forms the file has been through, all of them this version's.
+async fn migrated(connection: &mut SqliteConnection) -> Result<usize, StoreFault> {
     let known = MIGRATIONS.len();
     let version: i64 = sqlx::query_scalar("PRAGMA user_version")
         .fetch_one(&mut *connection)
         .await
         .doing("tell its version")?;
     let done = usize::try_from(version).unwrap_or(usize::MAX);
-    let pending = MIGRATIONS.get(done..).ok_or(StoreFault::LaterVersion { found: version, known })?;
-    let mut digest = digest_of(MIGRATIONS.get(..done).unwrap_or_default());
+    let through = MIGRATIONS.get(..done).ok_or(StoreFault::LaterVersion { found: version, known })?;
     if done > 0 {
         let found: i64 = sqlx::query_scalar("PRAGMA application_id")
             .fetch_one(&mut *connection)
             .await
             .doing("tell its form")?;
-        if found != i64::from(digest) {
+        if found != i64::from(digest_of(through)) {
             return Err(StoreFault::OtherForm);
         }
     }
-    for (index, script) in pending.iter().enumerate() {
+    Ok(done)
+}
+
+async fn migrate(connection: &mut SqliteConnection) -> Result<(), StoreFault> {
+    let done = migrated(connection).await?;
+    for (index, script) in MIGRATIONS.iter().skip(done).enumerate() {
         let mut transaction = connection.begin().await.doing("begin")?;
         sqlx::raw_sql(*script).execute(&mut *transaction).await.doing("be brought to this version's form")?;
-        digest = digest_of(MIGRATIONS.get(..=done + index).unwrap_or_default());
+        let digest = digest_of(MIGRATIONS.get(..=done + index).unwrap_or_default());
         let set = format!("PRAGMA user_version = {}; PRAGMA application_id = {digest}", done + index + 1);
         sqlx::raw_sql(sqlx::AssertSqlSafe(set)).execute(&mut *transaction).await.doing("note its version")?;
         transaction.commit().await.doing("commit its new form")?;

@@ -1,6 +1,8 @@
 //! The laws of the store: redeemed once, asked once, denied for good, opened by one.
 #![expect(clippy::unwrap_used, clippy::panic, reason = "tests fail by panicking")]
 
+mod contracts;
+
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
@@ -9,6 +11,11 @@ use aldgate_authority::{Principal, PrincipalKind};
 use aldgate_store::{ApprovalFilter, AskOutcome, Durability, EvidenceFilter, NewRow, Store, StoreFault};
 use sqlx::sqlite::SqliteConnectOptions;
 use sqlx::{Connection as _, SqliteConnection};
+
+async fn opened() -> (Store, tempfile::TempDir) {
+    let folder = tempfile::tempdir().unwrap();
+    (Store::open(folder.path()).await.unwrap(), folder)
+}
 
 fn principal(subject: &str, tenant: &str) -> Principal {
     Principal {
@@ -276,7 +283,7 @@ async fn a_store_of_the_first_form_keeps_its_rows_and_its_open_calls() {
     let path = folder.path().join("aldgate.sqlite");
     let options = SqliteConnectOptions::new().filename(&path).create_if_missing(true);
     let mut old = SqliteConnection::connect_with(&options).await.unwrap();
-    let script = include_str!("../migrations/0001_start.sql");
+    let script = include_str!("../../migrations/0001_start.sql");
     sqlx::raw_sql(script).execute(&mut old).await.unwrap();
     let hash =
         script.bytes().fold(0x811c_9dc5_u32, |hash, byte| (hash ^ u32::from(byte)).wrapping_mul(0x0100_0193));
