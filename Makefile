@@ -94,8 +94,12 @@ eval: ## Search quality of the field-service system on its labelled questions
 soak: ## Fuzz what reads peers' bytes, SOAK_SECONDS=60 for each target
 	@scripts/soak.sh
 
+.PHONY: mutants
+mutants: ## Change the code of contracts in small ways; a change that no test notices fails (scripts/mutants-accepted.txt)
+	@scripts/mutants.sh
+
 .PHONY: bench
-bench: bench-programs ## Aldgate beside nginx, a bare pass-through and a rival (docs/performance.md); writes target/bench/report.json
+bench: bench-programs ## Aldgate beside nginx, a bare pass-through and a rival, and contracts (docs/performance.md); writes target/bench/report.json
 	@scripts/bench/run.py --binaries $(TARGET)/release --counting $(TARGET)/bench/counting --tools $(TARGET)/tools \
 		--report $(TARGET)/bench/report.json
 	@scripts/bench/listens.py --binary $(TARGET)/release/aldgate
@@ -111,7 +115,7 @@ bench-programs:
 	@mkdir -p $(TARGET)/bench/counting/examples
 	@cp $(TARGET)/release/aldgate $(TARGET)/bench/counting/
 	@cp $(addprefix $(TARGET)/release/examples/,echo_upstream pass_through load) $(TARGET)/bench/counting/examples/
-	@cargo build --release $(BENCHED)
+	@cargo build --release $(BENCHED) -p aldgate-benches --example contracts
 
 .PHONY: profile
 profile: bench-programs ## Where the CPU time of a governed call goes, by step of the journey, beside the budget (perf)

@@ -8,8 +8,8 @@ use std::time::Duration;
 use aldgate_approval::SealKey;
 use aldgate_authority::{Authority, Entry, PolicySet, PrincipalKind, Registry};
 use aldgate_contract::{Lock, UpstreamIdentity};
-use aldgate_gateway::settings::{Bounds, Pins, Settings, Transport, UpstreamSettings};
-use aldgate_gateway::{Gateway, Parts};
+use aldgate_gateway::settings::{Bounds, OnDrift, Pins, Settings, Signatures, Transport, UpstreamSettings};
+use aldgate_gateway::{Configured, Gateway, Parts};
 use aldgate_identity::{ConfiguredPrincipal, TokenHash, TokenTable};
 use aldgate_store::Store;
 use aldgate_telemetry::{Ring, Settings as TelemetrySettings, Telemetry};
@@ -36,16 +36,34 @@ pub struct Size {
     pub policies: usize,
     /// Upstreams.
     pub upstreams: usize,
+    /// Contracts that each tool has had.
+    pub versions: usize,
+    /// Tools of each upstream, from the first on, that are not as pinned.
+    pub drifted: usize,
+    /// What becomes of them.
+    pub on_drift: OnDrift,
+    /// How often live contracts are compared with the pinned ones.
+    pub verify_every: Duration,
 }
 
 /// What most hosts have.
-pub const USUAL: Size = Size { tools: 10, policies: 3, upstreams: 1 };
+pub const USUAL: Size = Size {
+    tools: 10,
+    policies: 3,
+    upstreams: 1,
+    versions: 1,
+    drifted: 0,
+    on_drift: OnDrift::AllowCompatible,
+    // Not while it is counted.
+    verify_every: Duration::from_secs(300),
+};
 
 /// A gateway that runs, and has answered some requests.
 pub struct World {
     runtime: Runtime,
     _gateway: Gateway,
     router: Router,
+    echo: Echo,
     size: Size,
     _folder: TempDir,
 }
@@ -60,12 +78,13 @@ impl World {
         let runtime =
             tokio::runtime::Builder::new_current_thread().enable_all().build().expect("a runtime can be had");
         let folder = tempfile::tempdir().expect("a folder can be had");
+        let echo = Echo::new(size.tools, 64, 0);
         let (gateway, _) = runtime.block_on(async {
             let store = Store::open(folder.path()).await.expect("the store opens");
-            Gateway::start(parts(size, store)).await.expect("the gateway starts")
+            Gateway::start(parts(size, store, &echo)).await.expect("the gateway starts")
         });
         let router = gateway.router();
-        let world = Self { runtime, _gateway: gateway, router, size, _folder: folder };
+        let world = Self { runtime, _gateway: gateway, router, echo, size, _folder: folder };
         world.calls(20);
         world.lists(3);
         world
@@ -93,8 +112,20 @@ impl World {
         for _ in 0..times {
             let body = self.ask("tools/list", None, json!({}));
             // Reading it would be counted too.
-            assert!(body.len() > self.size.tools * self.size.upstreams * 100, "the list is too short");
+            let held_back = if self.size.on_drift == OnDrift::Warn { 0 } else { self.size.drifted };
+            let listed = (self.size.tools - held_back) * self.size.upstreams;
+            assert!((listed * 100..listed * 2000).contains(&body.len()), "the list has another length");
         }
+    }
+
+    /// Does nothing until live contracts were compared so many times more. It begins and ends when an upstream is asked for
+    /// its list.
+    pub fn comparisons(&self, times: usize) {
+        self.runtime.block_on(async {
+            for _ in 0..times {
+                self.echo.listed().await;
+            }
+        });
     }
 
     fn ask(&self, method: &str, name: Option<&str>, mut params: serde_json::Value) -> Bytes {
@@ -138,8 +169,7 @@ fn prefix(size: Size, upstream: usize) -> String {
     if size.upstreams == 1 { String::new() } else { format!("u{upstream}_") }
 }
 
-fn parts(size: Size, store: Store) -> Parts {
-    let echo = Echo::new(size.tools, 64, 0);
+fn parts(size: Size, store: Store, echo: &Echo) -> Parts {
     let reads = Entry { read_only: true, ..Entry::of(Authority::Automatic) };
     let entries = (0..size.upstreams)
         .flat_map(|upstream| (0..size.tools).map(move |tool| format!("echo{upstream}/{}", name(tool))))
@@ -156,10 +186,14 @@ fn parts(size: Size, store: Store) -> Parts {
     let bounds = Bounds { list_page: 100_000, ..Bounds::default() };
     Parts {
         settings: Settings { bounds, ..Settings::default() },
-        upstreams: (0..size.upstreams).map(|upstream| settings(size, upstream, &echo)).collect(),
-        registry: Registry::new(entries).expect("the registry can be read"),
-        policies: policies(size.policies),
-        identity: Arc::new(TokenTable::new(&[principal]).expect("the principal can be read")),
+        configured: Configured {
+            upstreams: (0..size.upstreams).map(|upstream| settings(size, upstream, echo)).collect(),
+            registry: Registry::new(entries).expect("the registry can be read"),
+            policies: policies(size.policies),
+            identity: Arc::new(TokenTable::new(&[principal]).expect("the principal can be read")),
+            tenants: ["default".to_owned()].into(),
+            signatures: Signatures::default(),
+        },
         store,
         seal: SealKey::derive(&[7; 32]).expect("the key is long enough"),
         telemetry: telemetry(),
@@ -172,8 +206,7 @@ fn settings(size: Size, upstream: usize, echo: &Echo) -> UpstreamSettings {
         endpoint: "http://127.0.0.1/mcp".to_owned(),
         server: Some("echo".to_owned()),
     };
-    let tools = echo.tools().iter().map(|(name, definition)| (name.as_str(), definition.as_str()));
-    let lock = Lock::pin(identity, tools, "2026-12-01T00:00:00Z").expect("the contracts can be pinned");
+    let lock = lock(size, identity, echo);
     UpstreamSettings {
         name: format!("echo{upstream}"),
         prefix: prefix(size, upstream),
@@ -182,9 +215,30 @@ fn settings(size: Size, upstream: usize, echo: &Echo) -> UpstreamSettings {
         pins: Pins::Locked(lock),
         may_ask: Vec::new(),
         ask_origins: Vec::new(),
-        // Not while it is counted.
-        verify_every: Duration::from_secs(300),
+        verify_every: size.verify_every,
+        on_drift: size.on_drift,
     }
+}
+
+/// A lock whose earlier contracts, and those of tools that drifted, have a word more.
+fn lock(size: Size, identity: UpstreamIdentity, echo: &Echo) -> Lock {
+    let reworded = |definition: &str, version: usize| {
+        definition.replace("Looks something up", &format!("Looks something up ({version})"))
+    };
+    let pinned = |version: usize| -> Vec<(&str, String)> {
+        let all = echo.tools().iter().enumerate();
+        all.map(|(number, (name, definition))| {
+            let is_served = version == size.versions && number >= size.drifted;
+            (name.as_str(), if is_served { definition.clone() } else { reworded(definition, version) })
+        })
+        .collect()
+    };
+    let none = Lock::pin(identity, [], "2026-12-01T00:00:00Z").expect("an empty lock can be made");
+    (1..=size.versions).fold(none, |lock, version| {
+        let pinned = pinned(version);
+        let pinned = pinned.iter().map(|(name, definition)| (*name, definition.as_str()));
+        lock.repin(pinned, "2026-12-01T00:00:00Z").expect("the contracts can be pinned")
+    })
 }
 
 /// So many policies. Those beyond the usual ones are about other teams' upstreams.

@@ -14,14 +14,16 @@ def lines(report: dict) -> Iterator[str]:
     for what in ("call", "list"):
         if what in report:
             yield from comparison(f"tools/{what}", report[what])
-    for title, sizes in (("tools", "tools"), ("policies", "policies"), ("upstreams", "upstreams")):
-        if title in report:
-            yield from growth(sizes, report[title])
+    for sizes in ("tools", "policies", "upstreams", "drift"):
+        if sizes in report:
+            yield from growth(sizes, report[sizes])
     if "megabyte" in report:
         for name, targets in report["megabyte"].items():
             yield from comparison(f"1 MiB {name}", {"c1": targets})
     if "search" in report:
         yield from search(report["search"])
+    if "steps_us" in report.get("contracts", {}):
+        yield from contracts(report["contracts"])
     yield ""
     yield "Aims"
     for said in aims(report):
@@ -76,6 +78,20 @@ def search(sizes: dict) -> Iterator[str]:
         )
 
 
+def contracts(found: dict) -> Iterator[str]:
+    what = f"{found['definitions']} definitions of {found['definition_bytes']} bytes"
+    for title, unit, costs in (
+        (f"contracts: one tool; {what}", "µs", found["steps_us"]),
+        (f"contracts: {found['tools']:,} tools, a list of {found['list_bytes'] / 2**20:.1f} MiB and its lock", "ms", found["lists_ms"]),
+        (f"contracts: {found['tools']:,} tools, one comparison by the gateway", "ms", found["comparison_ms"]),
+    ):
+        yield ""
+        yield f"{title:<80}{f'CPU {unit}':>9}{'(range)':>18}"
+        for name, cost in costs.items():
+            low, high = cost["range"]
+            yield f"  {name.replace('_', ' '):<78}{cost['median']:>9.1f}{f'{low:.1f}..{high:.1f}':>18}"
+
+
 def number(value: float | None, digits: int) -> str:
     return "-" if value is None else f"{value:.{digits}f}"
 
@@ -107,4 +123,10 @@ def aims(report: dict) -> Iterator[str]:
         1,
         lambda: report["tools"]["10000"]["list"]["cpu_us"] / report["tools"]["10000"]["list"]["nginx"]["cpu_us"],
     )
+    for state, what in (("history", "four earlier contracts each"), ("noted", "drift"), ("quarantined", "999 quarantined")):
+        yield one(
+            f"instructions of a call beside 1,000 tools with {what}, to those with none",
+            1.01,
+            lambda state=state: report["drift"][state]["call"]["instructions"] / report["tools"]["1000"]["call"]["instructions"],
+        )
     yield one("memory at c=64, calls", RSS_MIB, lambda: call["c64"]["aldgate"]["rss_mib"], " MiB")

@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""Measures Aldgate beside its upstream alone, nginx, a bare pass-through and a rival; writes `target/bench/report.json`.
+"""Measures Aldgate beside its upstream alone, nginx, a bare pass-through and a rival, and what contracts cost; writes
+`target/bench/report.json`.
 
 Everything stays on loopback and is bounded in time. Nothing fails because it is slow: the report says what was measured, and
 which aims are met. A wrong answer ends the run with an error. How each figure comes about is in docs/performance.md.
@@ -15,6 +16,7 @@ from pathlib import Path
 
 import allocations
 import compare
+import contracts
 import gateway
 import growth
 import instructions
@@ -23,7 +25,7 @@ import search
 from bed import Programs
 
 ROOT = Path(__file__).resolve().parents[2]
-PARTS = ("compare", "allocations", "growth", "search", "instructions")
+PARTS = ("compare", "allocations", "growth", "search", "contracts", "instructions")
 
 
 def machine() -> dict:
@@ -80,6 +82,8 @@ def main() -> None:
         keep(growth.measure(programs, rounds, seconds))
     if "search" in parts:
         keep({"search": search.measure(str(programs.aldgate))})
+    if "contracts" in parts:
+        keep({"contracts": contracts.measure(arguments.binaries, rounds)})
     if "instructions" in parts:
         counted(report, instructions.count("growth", arguments.tools))
         keep({})

@@ -1,6 +1,7 @@
 //! The command line.
 
 mod client;
+mod contracts;
 
 use std::net::SocketAddr;
 use std::path::PathBuf;
@@ -10,6 +11,10 @@ use clap::{Args, Parser, Subcommand};
 pub(crate) use client::{
     AgentArguments, AgentCommand, CallArguments, ListenArguments, PlannerName, PromptsCommand,
     ResourcesCommand, ToolsCommand, TraceCommand,
+};
+pub(crate) use contracts::{
+    AcceptArguments, ContractsCommand, DiffArguments, ItemArguments, KeyCommand, PinArguments,
+    ReleaseArguments, RepairArguments, RepairMode, SignArguments, VerifyArguments,
 };
 
 /// A governed gateway for the tools that agents use (MCP 2026-07-28).
@@ -35,7 +40,7 @@ pub(crate) enum Command {
     /// Check, show and explain what registry and policies say.
     #[command(subcommand)]
     Policy(PolicyCommand),
-    /// Pin the contracts of upstreams, and compare live ones with the pinned.
+    /// Pin, review, accept, sign and compare the contracts of upstreams.
     #[command(subcommand)]
     Contracts(ContractsCommand),
     /// Decide what waits for a person.
@@ -44,6 +49,13 @@ pub(crate) enum Command {
     /// Read the evidence.
     #[command(subcommand)]
     Audit(AuditCommand),
+    /// Say why one call was ruled as it was, from its evidence alone.
+    Explain {
+        /// The call's id, as replies and `aldgate audit list` show it.
+        call: String,
+        #[command(flatten)]
+        target: AdminTarget,
+    },
     /// The last traces of a running gateway.
     #[command(subcommand)]
     Trace(TraceCommand),
@@ -181,6 +193,21 @@ pub(crate) enum Serve {
     },
     /// The field-service servers: tickets, parts and manuals.
     FieldService(FieldServiceArguments),
+    /// The evidence server over standard input and output, for one principal. It reads what a gateway of the same
+    /// configuration writes; a running gateway serves it at `/evidence/mcp` too.
+    Evidence(EvidenceArguments),
+}
+
+#[derive(Clone, Debug, Args)]
+pub(crate) struct EvidenceArguments {
+    /// Serve over standard input and output; the one way that there is without a gateway.
+    #[arg(long, required = true)]
+    pub(crate) stdio: bool,
+    /// The principal of the configuration that reads; its tenant's evidence is what is read.
+    #[arg(long, value_name = "NAME")]
+    pub(crate) principal: String,
+    #[command(flatten)]
+    pub(crate) file: HostFile,
 }
 
 #[derive(Clone, Debug, Args)]
@@ -265,37 +292,6 @@ pub(crate) struct ExplainArguments {
     /// Print JSON.
     #[arg(long)]
     pub(crate) json: bool,
-}
-
-#[derive(Debug, Subcommand)]
-pub(crate) enum ContractsCommand {
-    /// Write what upstreams serve now into their locks, and say what changed.
-    Pin(PinArguments),
-    /// Compare what upstreams serve now with their locks, and show what differs. Exit code 1 where a pinned contract
-    /// differs or is gone; what is new is named, not offered, and no reason for exit code 1.
-    Verify {
-        /// Only this upstream.
-        upstream: Option<String>,
-        #[command(flatten)]
-        file: HostFile,
-        /// Print JSON.
-        #[arg(long)]
-        json: bool,
-    },
-}
-
-#[derive(Debug, Args)]
-pub(crate) struct PinArguments {
-    /// Only this upstream.
-    pub(crate) upstream: Option<String>,
-    #[command(flatten)]
-    pub(crate) file: HostFile,
-    /// Print JSON.
-    #[arg(long)]
-    pub(crate) json: bool,
-    /// Write a lock that cannot be read anew, without its history.
-    #[arg(long)]
-    pub(crate) force: bool,
 }
 
 #[derive(Debug, Subcommand)]

@@ -128,6 +128,8 @@ codes! {
     SealFault => |_| "AG-CONFIG-SEAL",
     LockFault => |_| "AG-CONFIG-LOCK",
     ContractsFault => Self::code,
+    aldgate_evidence_server::ToolsFault => |_| "AG-INTERNAL",
+    aldgate_evidence_server::StdioFault => |_| "AG-CLI-STDIO",
     OpenFault => |_| "AG-CLI-SYSTEM",
     StdioFault => |_| "AG-CLI-STDIO",
 }
@@ -138,7 +140,7 @@ fn start(fault: &StartFault) -> &'static str {
         StartFault::Upstream { .. } => "AG-CONFIG-UPSTREAM",
         StartFault::FirstUse { .. } | StartFault::Pin { .. } => "AG-CLI-UPSTREAM",
         StartFault::Policies(_) => "AG-CONFIG-POLICY",
-        StartFault::Store(_) => "AG-STORE",
+        StartFault::Store(_) | StartFault::Drift { .. } => "AG-STORE",
         _ => "AG-CONFIG-PARTS",
     }
 }

@@ -8,6 +8,7 @@ mod call;
 mod config;
 mod contracts;
 mod dev;
+mod explain;
 mod listen;
 mod policy;
 mod prompts;
@@ -40,6 +41,7 @@ pub(crate) async fn run(arguments: Arguments) -> miette::Result<ExitCode> {
         Command::Contracts(what) => contracts::run(what).await,
         Command::Approvals(what) => approvals::run(what).await,
         Command::Audit(what) => audit::run(what).await,
+        Command::Explain { call, target } => explain::run(&call, &target).await,
         Command::Reload(target) => reload::run(&target).await,
         Command::Trace(what) => trace::run(what).await,
         Command::Status(target) => status::run(&target).await,
@@ -50,6 +52,24 @@ pub(crate) async fn run(arguments: Arguments) -> miette::Result<ExitCode> {
         Command::Listen(arguments) => listen::run(arguments).await,
         Command::Agent(what) => agent::run(what).await,
         Command::Token(what) => token::run(what),
+    }
+}
+
+/// Tells what is wrong with a command line, or the help that was asked for. The exit codes of a comparison mean something
+/// else than 2 for a mistake.
+pub(crate) fn unparsed(wrong: &clap::Error) -> ExitCode {
+    // Nobody reading it is no reason to end otherwise.
+    let _ = wrong.print();
+    let judged = |word: &std::ffi::OsString| word == "diff" || word == "verify";
+    let mut words = std::env::args_os().skip(1);
+    match wrong.exit_code() {
+        0 => ExitCode::SUCCESS,
+        _ if words.next().is_some_and(|word| word == "contracts")
+            && words.next().is_some_and(|word| judged(&word)) =>
+        {
+            ExitCode::from(contracts::INCOMPARABLE)
+        }
+        code => ExitCode::from(u8::try_from(code).unwrap_or(1)),
     }
 }
 

@@ -8,7 +8,9 @@ mod types;
 mod undecided;
 mod warnings;
 
-pub(crate) use assemble::{assemble, configured, reviewed, upstream_settings};
+pub(crate) use assemble::{
+    assemble, configured, read_host_key, reviewed, signatures, upstream_settings, upstreams_of,
+};
 pub(crate) use docs::{markdown, schema};
 pub(crate) use load::{Loaded, embedded, load};
 pub(crate) use types::{Config, Kind, UpstreamSection};

@@ -31,6 +31,10 @@ pub(crate) enum CommandFault {
         #[help]
         help: Option<&'static str>,
     },
+    /// A contract that no lock holds.
+    #[error("{what}")]
+    #[diagnostic(code("AG-CLI-UNKNOWN"))]
+    NotPinned { what: String },
     /// A command that cannot work with this configuration.
     #[error("{what}")]
     #[diagnostic(code("AG-CLI-CONFIG"))]
@@ -96,6 +100,10 @@ pub(crate) enum CommandFault {
         #[source]
         source: crate::admin::AdminFault,
     },
+    /// A principal that may not read evidence.
+    #[error("`{name}` may not `audit` here")]
+    #[diagnostic(code("AG-CLI-PRINCIPAL"), help("a policy would have to permit it; see docs/policies.md"))]
+    MayNotAudit { name: String },
     /// A definition that is none.
     #[error("the definition of `{name}` is no tool definition of MCP 2026-07-28")]
     #[diagnostic(code("AG-CLI-TOOL"))]

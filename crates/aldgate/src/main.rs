@@ -9,6 +9,7 @@ mod coded;
 mod command;
 mod config;
 mod demo;
+mod evidence;
 mod fault;
 mod observing;
 mod random;
@@ -29,7 +30,10 @@ const STACK: usize = 16 << 20;
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
 fn main() -> ExitCode {
-    let arguments = cli::Arguments::parse();
+    let arguments = match cli::Arguments::try_parse() {
+        Ok(arguments) => arguments,
+        Err(wrong) => return command::unparsed(&wrong),
+    };
     start_log();
     let runtime =
         match tokio::runtime::Builder::new_multi_thread().thread_stack_size(STACK).enable_all().build() {

@@ -2,6 +2,7 @@
 mod tests;
 
 use aldgate_wire::guard::{self, GuardFault, Limits};
+use serde::Serialize;
 use serde_json::{Map, Number, Value};
 
 use crate::digest::Digest;
@@ -16,6 +17,8 @@ pub struct Fingerprint {
     pub jcs: Digest,
     /// Of the bytes as they are.
     pub raw: Digest,
+    /// What tells it from every other definition: `jcs`, or `raw` where it holds an integer above 2^53.
+    pub telling: Digest,
 }
 
 /// A definition that has no canonical form.
@@ -41,7 +44,7 @@ pub(crate) const LIMITS: Limits = Limits { max_bytes: 1 << 20, max_depth: 64 };
 /// A text that is not one JSON object, that repeats a key, holds half a surrogate pair or a number that is not exact in
 /// 64 bits, or is larger than 1 MiB or deeper than 64.
 pub fn canonical(definition: &str) -> Result<String, CanonicalFault> {
-    form(&Value::Object(parse(definition)?))
+    form(&parse(definition)?)
 }
 
 /// The digests of a whole definition.
@@ -49,7 +52,16 @@ pub fn canonical(definition: &str) -> Result<String, CanonicalFault> {
 /// # Errors
 /// As [`canonical`].
 pub fn fingerprint(definition: &str) -> Result<Fingerprint, CanonicalFault> {
-    Ok(Fingerprint { jcs: Digest::of(canonical(definition)?), raw: Digest::of(definition) })
+    Fingerprint::of(definition, &parse(definition)?)
+}
+
+impl Fingerprint {
+    /// Of a definition that was read: `members` are those of `text`.
+    pub(crate) fn of(text: &str, members: &Map<String, Value>) -> Result<Self, CanonicalFault> {
+        let (jcs, raw) = (Digest::of(form(members)?), Digest::of(text));
+        let telling = if members.values().all(is_told) { jcs } else { raw };
+        Ok(Self { jcs, raw, telling })
+    }
 }
 
 /// The members of a definition, once the guard has let it pass.
@@ -62,8 +74,18 @@ pub(crate) fn parse(definition: &str) -> Result<Map<String, Value>, CanonicalFau
     }
 }
 
-fn form(value: &Value) -> Result<String, CanonicalFault> {
+pub(crate) fn form(value: &impl Serialize) -> Result<String, CanonicalFault> {
     serde_json_canonicalizer::to_string(value).map_err(CanonicalFault::NoForm)
+}
+
+/// Whether the canonical form tells each number of a value from every other. The guard bounds the depth.
+fn is_told(value: &Value) -> bool {
+    match value {
+        Value::Array(items) => items.iter().all(is_told),
+        Value::Object(members) => members.values().all(is_told),
+        Value::Number(number) => whole(number).is_none_or(|whole| whole.unsigned_abs() <= 1 << 53),
+        Value::Null | Value::Bool(_) | Value::String(_) => true,
+    }
 }
 
 /// Whether two values mean the same, integers above 2^53 told apart. The guard bounds the depth.
@@ -85,7 +107,7 @@ pub(crate) fn same_value(a: &Value, b: &Value) -> bool {
 }
 
 /// The exact value of a whole number below 2^100, however it is spelled.
-fn whole(number: &Number) -> Option<i128> {
+pub(crate) fn whole(number: &Number) -> Option<i128> {
     if let Some(value) = number.as_i128() {
         return Some(value);
     }

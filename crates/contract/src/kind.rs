@@ -1,9 +1,9 @@
 use std::fmt;
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 /// What a contract is about.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Kind {
     /// A tool, by its `name`.
@@ -53,7 +53,9 @@ impl Kind {
         }
     }
 
-    pub(crate) fn item(self, name: &str) -> Item {
+    /// The item of this kind with this name.
+    #[must_use]
+    pub fn item(self, name: &str) -> Item {
         Item { kind: self, name: name.to_owned() }
     }
 }

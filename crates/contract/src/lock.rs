@@ -1,39 +1,39 @@
 #[cfg(test)]
 mod tests;
 
+mod accept;
 mod fault;
 mod file;
+mod identity;
+mod lineage;
 mod live;
 mod verify;
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use serde::{Deserialize, Serialize};
-use serde_json::Value;
 use serde_json::value::RawValue;
+use serde_json::{Map, Value};
+use time::OffsetDateTime;
+use time::format_description::well_known::Rfc3339;
 
 use crate::canonical::{self, CanonicalFault, Fingerprint};
 use crate::digest::Digest;
 use crate::kind::Kind;
+use crate::rename::Confirmed;
+use crate::signature::Statement;
 
+pub use accept::Acceptance;
 pub use fault::{LockFault, PinFault};
 pub use file::FORMAT;
+pub use identity::UpstreamIdentity;
+pub use lineage::Lineage;
 pub use live::Live;
 pub use verify::{Finding, State};
 
-/// Which upstream a lock is for.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct UpstreamIdentity {
-    /// The host's own name of it.
-    pub name: String,
-    /// Where it is: a URL, or `inproc:` and a system.
-    pub endpoint: String,
-    /// `serverInfo.name` when it was pinned. It is the upstream's own word and proves nothing, but a live server that
-    /// gives another name is another server than the reviewed one, and none of its tools are served.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub server: Option<String>,
-}
+/// The last version that a lock has.
+const MAX_VERSION: u32 = 2_000_000_000;
+/// The last version that may be asked for, so that there is always a next one.
+const MAX_CHOSEN: u32 = 1_000_000_000;
 
 /// One contract as it was accepted.
 #[derive(Debug, Clone)]
@@ -53,22 +53,42 @@ pub struct Pin {
     pub definition: Box<RawValue>,
     /// When it was pinned, RFC 3339.
     pub pinned_at: String,
+    /// The tool whose place it took, whose history it goes on with.
+    pub renamed_from: Option<String>,
+    /// What was renamed within it since the version before, as somebody confirmed.
+    pub renames: Vec<Confirmed>,
+    /// The checks of [`crate::poison`] whose findings somebody acknowledged, sorted.
+    pub acknowledged: Vec<String>,
+    /// The reviewer's signature, a detached JWS: see [`crate::signature`].
+    pub signature: Option<String>,
     /// The earlier contracts, oldest first.
     pub history: Vec<Past>,
 }
 
-/// An earlier contract; its definition is in an earlier version of the lock file.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase", deny_unknown_fields)]
+/// An earlier contract.
+#[derive(Debug, Clone)]
+#[non_exhaustive]
 pub struct Past {
+    /// What its upstream called it: another name than the pin's where a later contract has a `renamed_from`.
+    pub name: String,
     /// Its version.
     pub version: u32,
     /// Of the canonical form.
     pub digest: Digest,
-    /// Of the bytes.
+    /// Of the bytes in `definition`.
     pub raw_digest: Digest,
+    /// The definition, the very bytes that were pinned.
+    pub definition: Box<RawValue>,
     /// When it was pinned, RFC 3339.
     pub pinned_at: String,
+    /// As of a [`Pin`].
+    pub renamed_from: Option<String>,
+    /// As of a [`Pin`].
+    pub renames: Vec<Confirmed>,
+    /// As of a [`Pin`].
+    pub acknowledged: Vec<String>,
+    /// As of a [`Pin`].
+    pub signature: Option<String>,
 }
 
 /// The contracts of one kind, by name.
@@ -91,7 +111,7 @@ pub struct Lock {
 }
 
 impl Lock {
-    /// Pins what an upstream serves; `at` is RFC 3339. Pairs of a name and a whole definition as JSON text are tools;
+    /// Pins what an upstream serves; `at` is the time as RFC 3339 writes it. Pairs of a name and a whole definition as JSON text are tools;
     /// see [`Live`] for the other kinds.
     ///
     /// # Errors
@@ -105,16 +125,19 @@ impl Lock {
     }
 
     /// A lock of what is live that keeps the history: what did not change by a byte stays as it is, what did gets the
-    /// next version, and what is gone is retired. Kinds that `live` has no list of stay as they are.
+    /// next version, without signature, and what is gone is retired. A version that a name has had is never its version
+    /// again, whatever became of the name. Kinds that `live` has no list of stay as they are.
     ///
     /// # Errors
     /// The first definition that cannot be pinned.
     pub fn repin<'a>(&self, live: impl Into<Live<'a>>, at: &str) -> Result<Self, PinFault> {
         let mut lock = self.clone();
         for (kind, list) in live.into().lists {
+            let last = self.last_versions(kind);
             let mut pins = Pins::new();
             for (name, definition) in list {
-                let pin = self.next_pin(kind, name, definition, at)?;
+                let last = last.get(name).copied().unwrap_or(0);
+                let pin = self.next_pin(kind, name, definition, at, last)?;
                 if pins.insert(name.to_owned(), pin).is_some() {
                     return Err(PinFault::Repeated { item: kind.item(name) });
                 }
@@ -145,6 +168,13 @@ impl Lock {
         self.retired.get(&kind).and_then(|past| past.get(name)).map_or(&[], Vec::as_slice)
     }
 
+    /// The pinned name that took the place of another one, at once or over several renames; `None` where none did.
+    #[must_use]
+    pub fn successor(&self, kind: Kind, name: &str) -> Option<&str> {
+        let took = |pin: &&Pin| pin.name != name && pin.history.iter().any(|past| past.name == name);
+        self.pins(kind).values().find(took).map(|pin| pin.name.as_str())
+    }
+
     fn empty(upstream: UpstreamIdentity) -> Self {
         Self {
             upstream,
@@ -163,43 +193,124 @@ impl Lock {
         }
     }
 
-    fn next_pin(&self, kind: Kind, name: &str, definition: &str, at: &str) -> Result<Pin, PinFault> {
-        let item = || kind.item(name);
-        let (raw, Fingerprint { jcs, raw: raw_digest }) =
-            checked(kind, name, definition).map_err(|fault| match fault {
-                Unfit::Name => PinFault::Name { item: item() },
-                Unfit::Definition(source) => PinFault::Definition { item: item(), source },
-            })?;
-        let history = match self.pins(kind).get(name) {
-            Some(pin) if pin.raw_digest == raw_digest => return Ok(pin.clone()),
-            Some(pin) => pin.past(),
+    fn next_pin(
+        &self,
+        kind: Kind,
+        name: &str,
+        definition: &str,
+        at: &str,
+        last: u32,
+    ) -> Result<Pin, PinFault> {
+        let mut pin = Pin::new(kind, name, definition, at)?;
+        pin.history = match self.pins(kind).get(name) {
+            Some(before) if before.raw_digest == pin.raw_digest => return Ok(before.clone()),
+            Some(before) => before.past(),
             None => self.retired(kind, name).to_vec(),
         };
-        let version = history.last().map_or(0, |past| past.version).saturating_add(1);
-        Ok(Pin {
-            kind,
-            name: name.to_owned(),
-            version,
-            digest: jcs,
-            raw_digest,
-            definition: raw,
-            pinned_at: at.to_owned(),
-            history,
-        })
+        pin.version = after(last).ok_or_else(|| PinFault::NoVersion { item: kind.item(name) })?;
+        Ok(pin)
+    }
+
+    /// The last version that each name of a kind has had, now or ever.
+    fn last_versions(&self, kind: Kind) -> BTreeMap<&str, u32> {
+        let mut last = BTreeMap::new();
+        for (name, version) in self.versions(kind) {
+            let known = last.entry(name).or_insert(version);
+            *known = version.max(*known);
+        }
+        last
+    }
+
+    /// Every name and version of a kind in the lock.
+    fn versions(&self, kind: Kind) -> impl Iterator<Item = (&str, u32)> {
+        let pins = self.pins(kind).values();
+        let pinned = pins.clone().map(|pin| (pin.name.as_str(), pin.version));
+        let past = pins.flat_map(|pin| &pin.history);
+        let retired = self.retired.get(&kind).into_iter().flat_map(BTreeMap::values).flatten();
+        pinned.chain(past.chain(retired).map(|past| (past.name.as_str(), past.version)))
     }
 }
 
 impl Pin {
+    /// The first contract of something, without a past.
+    fn new(kind: Kind, name: &str, definition: &str, at: &str) -> Result<Self, PinFault> {
+        let item = || kind.item(name);
+        if !is_time(at) {
+            return Err(PinFault::Time { found: at.to_owned() });
+        }
+        let (definition, found) =
+            Checked::new(kind, name, definition).and_then(Checked::kept).map_err(|fault| match fault {
+                Unfit::Name => PinFault::Name { item: item() },
+                Unfit::Definition(source) => PinFault::Definition { item: item(), source },
+            })?;
+        Ok(Self {
+            kind,
+            name: name.to_owned(),
+            version: 1,
+            digest: found.jcs,
+            raw_digest: found.raw,
+            definition,
+            pinned_at: at.to_owned(),
+            renamed_from: None,
+            renames: Vec::new(),
+            acknowledged: Vec::new(),
+            signature: None,
+            history: Vec::new(),
+        })
+    }
+
+    /// What a signature of this contract says; `upstream` is the host's name of the upstream.
+    #[must_use]
+    pub fn statement<'a>(&'a self, upstream: &'a str) -> Statement<'a> {
+        let (kind, name, version, digest) = (self.kind, self.name.as_str(), self.version, self.digest);
+        Statement { upstream, kind, name, version, digest }
+    }
+
     /// The history with this contract as its last.
     fn past(&self) -> Vec<Past> {
-        let this = Past {
+        self.history.iter().cloned().chain([self.alone()]).collect()
+    }
+
+    /// This contract without its history.
+    fn alone(&self) -> Past {
+        Past {
+            name: self.name.clone(),
             version: self.version,
             digest: self.digest,
             raw_digest: self.raw_digest,
+            definition: self.definition.clone(),
             pinned_at: self.pinned_at.clone(),
-        };
-        self.history.iter().cloned().chain([this]).collect()
+            renamed_from: self.renamed_from.clone(),
+            renames: self.renames.clone(),
+            acknowledged: self.acknowledged.clone(),
+            signature: self.signature.clone(),
+        }
     }
+}
+
+impl Past {
+    /// What a signature of this contract says; `kind` is that of its [`Pin`].
+    #[must_use]
+    pub fn statement<'a>(&'a self, kind: Kind, upstream: &'a str) -> Statement<'a> {
+        let (name, version, digest) = (self.name.as_str(), self.version, self.digest);
+        Statement { upstream, kind, name, version, digest }
+    }
+}
+
+/// The version after one.
+fn after(version: u32) -> Option<u32> {
+    version.checked_add(1).filter(|next| *next <= MAX_VERSION)
+}
+
+/// Whether a text is a time as RFC 3339 writes it.
+fn is_time(text: &str) -> bool {
+    OffsetDateTime::parse(text, &Rfc3339).is_ok()
+}
+
+/// Whether each name is once on either side, and none stands for itself.
+fn one_to_one(renames: &[Confirmed]) -> bool {
+    let (mut from, mut to) = (BTreeSet::new(), BTreeSet::new());
+    renames.iter().all(|one| one.from != one.to && from.insert(&one.from) && to.insert(&one.to))
 }
 
 enum Unfit {
@@ -207,21 +318,33 @@ enum Unfit {
     Definition(CanonicalFault),
 }
 
-/// A definition that has a canonical form and the name under which it is listed, white space around it left out.
-fn checked(kind: Kind, name: &str, definition: &str) -> Result<(Box<RawValue>, Fingerprint), Unfit> {
-    let definition = definition.trim_matches([' ', '\t', '\n', '\r']);
-    let members = canonical::parse(definition).map_err(Unfit::Definition)?;
-    if members.get(kind.key()).and_then(Value::as_str) != Some(name) {
-        return Err(Unfit::Name);
-    }
-    let fingerprint = canonical::fingerprint(definition).map_err(Unfit::Definition)?;
-    let raw = RawValue::from_string(definition.to_owned())
-        .map_err(|e| Unfit::Definition(CanonicalFault::NoForm(e)))?;
-    Ok((raw, fingerprint))
+/// A definition that has a canonical form and the name under which it is listed.
+struct Checked<'a> {
+    /// Without the white space around it.
+    text: &'a str,
+    members: Map<String, Value>,
+    fingerprint: Fingerprint,
 }
 
-/// Names that occur more than once.
-fn repeated<'a>(names: impl IntoIterator<Item = &'a str>) -> BTreeSet<&'a str> {
-    let mut seen = BTreeSet::new();
-    names.into_iter().filter(|name| !seen.insert(*name)).collect()
+impl<'a> Checked<'a> {
+    fn new(kind: Kind, name: &str, definition: &'a str) -> Result<Self, Unfit> {
+        let text = trimmed(definition);
+        let members = canonical::parse(text).map_err(Unfit::Definition)?;
+        if members.get(kind.key()).and_then(Value::as_str) != Some(name) {
+            return Err(Unfit::Name);
+        }
+        let fingerprint = Fingerprint::of(text, &members).map_err(Unfit::Definition)?;
+        Ok(Self { text, members, fingerprint })
+    }
+
+    /// The text as it is kept, with its digests.
+    fn kept(self) -> Result<(Box<RawValue>, Fingerprint), Unfit> {
+        let raw = RawValue::from_string(self.text.to_owned());
+        Ok((raw.map_err(|e| Unfit::Definition(CanonicalFault::NoForm(e)))?, self.fingerprint))
+    }
+}
+
+/// A text without the white space of JSON around it.
+fn trimmed(text: &str) -> &str {
+    text.trim_matches([' ', '\t', '\n', '\r'])
 }

@@ -5,6 +5,7 @@
 //!
 //! **Invariant:** an intent without an outcome is closed as `unknown`, never forgotten.
 
+mod observed;
 mod recorder;
 mod row;
 

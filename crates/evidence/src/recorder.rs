@@ -12,6 +12,7 @@ use aldgate_store::{Durability, NewRow, Store, StoreFault};
 use tokio::sync::{broadcast, mpsc, oneshot};
 use tokio::time::{Instant, timeout_at};
 
+use crate::observed::{Observed, Sums};
 use crate::row::{Digests, Kind, Row};
 
 /// Rows that may wait for a commit.
@@ -42,6 +43,7 @@ struct Entry {
     /// Whether nobody waits for it yet.
     waits: bool,
     done: oneshot::Sender<bool>,
+    observed: Option<Observed>,
 }
 
 /// A row that waits for its commit.
@@ -125,20 +127,25 @@ impl Recorder {
         waits: bool,
     ) -> Result<Queued, RecordFault> {
         let (done, committed) = oneshot::channel();
+        let observed = Observed::of(row);
         let row = row.to_stored(digests.map(Digests::key))?;
-        self.queue.try_send(Entry { row, durability, waits, done }).map_err(|refused| match refused {
-            mpsc::error::TrySendError::Full(_) => RecordFault::Full,
-            mpsc::error::TrySendError::Closed(_) => RecordFault::Store,
-        })?;
+        self.queue.try_send(Entry { row, durability, waits, done, observed }).map_err(
+            |refused| match refused {
+                mpsc::error::TrySendError::Full(_) => RecordFault::Full,
+                mpsc::error::TrySendError::Closed(_) => RecordFault::Store,
+            },
+        )?;
         Ok(Queued(committed))
     }
 }
 
 async fn commit(store: Arc<Store>, mut entries: mpsc::Receiver<Entry>) {
     let (mut arrived, mut held, mut open) = (Vec::new(), Held::default(), true);
+    let mut sums = Sums::default();
     while open || !held.is_empty() {
         let more = entries.recv_many(&mut arrived, GROUP);
-        let more = match held.until() {
+        let until = [held.until(), sums.until()].into_iter().flatten().min();
+        let more = match until {
             Some(until) => timeout_at(until, more).await.ok(),
             None => Some(more.await),
         };
@@ -154,9 +161,13 @@ async fn commit(store: Arc<Store>, mut entries: mpsc::Receiver<Entry>) {
         }
         held.release(if open { Some(Instant::now()) } else { None }, &mut group);
         if !group.is_empty() {
-            append(&store, group).await;
+            append(&store, group, &mut sums).await;
+        }
+        if sums.is_due() {
+            sums.keep(&store).await;
         }
     }
+    sums.keep(&store).await;
 }
 
 /// Rows that nobody waits for yet: each goes with the next row of its call, or soon by itself. So a call's rows are written
@@ -201,11 +212,15 @@ impl Held {
     }
 }
 
-async fn append(store: &Store, group: Vec<Entry>) {
+async fn append(store: &Store, mut group: Vec<Entry>, sums: &mut Sums) {
     let full = group.iter().any(|entry| entry.durability == Durability::Full);
     let durability = if full { Durability::Full } else { Durability::Group };
+    let observed: Vec<_> = group.iter_mut().filter_map(|entry| entry.observed.take()).collect();
     let (rows, waiting): (Vec<_>, Vec<_>) = group.into_iter().map(|entry| (entry.row, entry.done)).unzip();
     let written = store.append(&rows, durability).await;
+    if written.is_ok() {
+        observed.into_iter().for_each(|call| sums.add(call));
+    }
     if let Err(fault) = &written {
         tracing::error!(
             error = fault as &dyn std::error::Error,

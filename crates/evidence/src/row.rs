@@ -27,9 +27,22 @@ pub enum Kind {
     ApprovalAsked,
     /// A person decided.
     ApprovalDecided,
+    /// A contract is not the pinned one, or its quarantine ended.
+    Drift,
 }
 
 impl Kind {
+    /// Every kind.
+    pub const ALL: [Self; 7] = [
+        Self::Answer,
+        Self::Intent,
+        Self::Outcome,
+        Self::Refusal,
+        Self::ApprovalAsked,
+        Self::ApprovalDecided,
+        Self::Drift,
+    ];
+
     /// The word that is stored and shown.
     #[must_use]
     pub fn as_str(self) -> &'static str {
@@ -40,6 +53,7 @@ impl Kind {
             Self::Refusal => "refusal",
             Self::ApprovalAsked => "approval_asked",
             Self::ApprovalDecided => "approval_decided",
+            Self::Drift => "drift",
         }
     }
 }
@@ -66,6 +80,9 @@ pub struct Row {
     /// Digest of the pinned contract.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub contract: Option<Arc<str>>,
+    /// Its version.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub contract_version: Option<u32>,
     /// `automatic`, `requires_approval` or `prohibited`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub ruling: Option<Cow<'static, str>>,
@@ -93,6 +110,12 @@ pub struct Row {
     /// HMAC-SHA-256 of the result bytes under the row's key.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub result: Option<String>,
+    /// Whether the result did not fit the pinned output schema.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub violation: bool,
+    /// What became of a contract: how grave the change is, the digests before and after, and the diff.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub drift: Option<Arc<RawValue>>,
     /// Milliseconds from dispatch to outcome.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub took_ms: Option<u64>,
@@ -120,6 +143,7 @@ impl Row {
             method: Cow::Borrowed(method),
             tool: None,
             contract: None,
+            contract_version: None,
             ruling: None,
             explanation: None,
             approval: None,
@@ -129,6 +153,8 @@ impl Row {
             arguments: None,
             responses: None,
             result: None,
+            violation: false,
+            drift: None,
             took_ms: None,
             trace: None,
         }

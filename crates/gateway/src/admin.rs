@@ -4,6 +4,7 @@
 mod approvals;
 mod evidence;
 mod fault;
+mod quarantine;
 mod reload;
 mod status;
 mod tools;
@@ -34,6 +35,7 @@ pub(crate) fn router(gate: Arc<Gate>) -> Router {
     Router::new()
         .route("/v1/status", get(status::status))
         .route("/v1/reload", post(reload::reload))
+        .route("/v1/quarantine/release", post(quarantine::release))
         .route("/v1/tools/{name}", get(tools::show))
         .route("/v1/approvals", get(approvals::list))
         .route("/v1/approvals/{id}", get(approvals::show))

@@ -10,7 +10,7 @@ use aldgate_store::{AskOutcome, StoreFault};
 use serde_json::value::RawValue;
 use tokio::sync::OwnedSemaphorePermit;
 
-use crate::catalog::Progress;
+use crate::catalog::{Progress, Target};
 use crate::clock;
 use crate::gate::Gate;
 use crate::observe;
@@ -34,6 +34,11 @@ pub(crate) struct Ready {
 }
 
 impl Ready {
+    /// What the call is about.
+    pub(crate) fn target(&self) -> &Target {
+        &self.ruled.call.target
+    }
+
     /// Whether the registry says that the call changes nothing.
     pub(crate) fn read_only(&self) -> bool {
         self.ruled.call.target.offer().read_only()

@@ -4,17 +4,23 @@
 //! **Invariant:** nothing is renamed or shadowed silently; two equal visible names are a configuration fault.
 
 mod build;
+mod command;
 mod complete;
 mod cursor;
+mod differences;
+mod drift;
+mod drift_log;
+mod form;
 mod listing;
 mod live;
 mod offer;
 mod prompt;
 mod resolve;
 mod resource;
-mod schema;
+mod standing;
 mod tool;
 mod verify;
+mod withheld;
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -24,10 +30,15 @@ use arc_swap::ArcSwap;
 use tokio::sync::{Notify, Semaphore};
 
 use crate::listen::Listeners;
-use crate::settings::MayAsk;
+use crate::settings::{MayAsk, OnDrift};
 use crate::upstream::{Upstream, Watch};
 
+pub(crate) use command::{quoted, spelled};
 pub(crate) use complete::Completion;
+pub(crate) use drift::{Drift, State as DriftState, Why};
+pub use drift_log::DriftLogFault;
+pub(crate) use drift_log::{DriftLog, Opened};
+pub(crate) use form::form;
 pub(crate) use listing::{Answer, listed};
 pub use live::{HostFetch, LiveFault};
 pub(crate) use live::{LiveList, live_list};
@@ -35,10 +46,10 @@ pub(crate) use offer::{Offer, Target};
 pub(crate) use prompt::Prompt;
 pub(crate) use resolve::{Call, Progress, Resolved, checked_responses, resolve};
 pub(crate) use resource::Resource;
-pub(crate) use schema::{Validator, form};
+pub(crate) use standing::Standing;
 pub(crate) use tool::Tool;
 pub use tool::ToolFault;
-pub(crate) use verify::{Standing, keep_verifying};
+pub(crate) use verify::keep_verifying;
 
 /// Why a catalogue could not be built from locks and registry.
 #[derive(Debug, thiserror::Error)]
@@ -56,12 +67,12 @@ pub enum CatalogFault {
         second: String,
     },
     /// A registry entry without a pinned contract.
-    #[error(
-        "the registry names {tool}, which no lock holds; run `aldgate contracts pin`, or remove the entry"
-    )]
+    #[error("the registry names {tool}, which no lock holds; {remedy}")]
     NotPinned {
         /// The tool or prompt, in backticks.
         tool: String,
+        /// What to do about the entry.
+        remedy: String,
     },
     /// A registry entry for an upstream that there is not.
     #[error("the registry names `{key}`, but there is no upstream of this name")]
@@ -82,13 +93,67 @@ pub(crate) struct Asking {
     pub(crate) origins: Vec<String>,
 }
 
+/// How an upstream's contracts are watched.
+pub(crate) struct Watched {
+    pub(crate) verify_every: std::time::Duration,
+    pub(crate) on_drift: OnDrift,
+    pub(crate) log: Option<DriftLog>,
+    /// Whether its lock is one that a person reviewed, not one of what was served first.
+    pub(crate) reviewed: bool,
+}
+
+/// How an upstream stands against a lock, and who may say so.
+pub(crate) struct Stand {
+    pub(crate) now: ArcSwap<Standing>,
+    /// Held during a comparison.
+    pub(crate) verifying: tokio::sync::Mutex<()>,
+    /// Held while it is decided how contracts stand.
+    pub(crate) settling: tokio::sync::Mutex<()>,
+    /// Wakes who waits for a comparison.
+    pub(crate) compared: Notify,
+}
+
+impl Stand {
+    pub(crate) fn of(standing: Standing) -> Arc<Self> {
+        Arc::new(Self {
+            now: ArcSwap::from_pointee(standing),
+            verifying: tokio::sync::Mutex::new(()),
+            settling: tokio::sync::Mutex::new(()),
+            compared: Notify::new(),
+        })
+    }
+
+    /// How many comparisons have ended or failed.
+    pub(crate) fn comparisons(&self) -> u64 {
+        self.now.load().comparisons
+    }
+
+    /// Returns once another comparison has ended or failed than these.
+    pub(crate) async fn compared_after(&self, comparisons: u64) {
+        loop {
+            // Made before it is looked, so that nothing is missed between the two.
+            let compared = self.compared.notified();
+            if self.comparisons() != comparisons {
+                return;
+            }
+            compared.await;
+        }
+    }
+}
+
 /// An upstream, what it may ask, and how its live contracts stand against the lock.
 pub(crate) struct Source {
     pub(crate) upstream: Upstream,
     pub(crate) asking: Asking,
-    pub(crate) lock: Lock,
-    pub(crate) standing: ArcSwap<Standing>,
-    pub(crate) verifying: tokio::sync::Mutex<()>,
+    pub(crate) lock: Arc<Lock>,
+    /// Shared with the sources of earlier configurations that have the same upstream and the same lock.
+    pub(crate) stand: Arc<Stand>,
+    /// Where that is kept; nowhere while a configuration is only looked at.
+    pub(crate) log: Option<DriftLog>,
+    /// What becomes of a contract that differs.
+    pub(crate) on_drift: OnDrift,
+    /// Whether its lock is one that a person reviewed.
+    pub(crate) reviewed: bool,
     pub(crate) verify_every: std::time::Duration,
     /// Resources that the same upstream was listened to for under an earlier configuration.
     pub(crate) inherited: std::collections::BTreeSet<String>,
@@ -105,24 +170,31 @@ pub(crate) struct Source {
 }
 
 impl Source {
+    /// How it stands now.
+    pub(crate) fn standing(&self) -> arc_swap::Guard<Arc<Standing>> {
+        self.stand.now.load()
+    }
+
     pub(crate) fn new(
         upstream: Upstream,
         asking: Asking,
         lock: Lock,
-        standing: Standing,
-        verify_every: std::time::Duration,
+        stand: Arc<Stand>,
+        watched: Watched,
         at_once: usize,
         listeners: Arc<Listeners>,
     ) -> Self {
+        let Watched { verify_every, on_drift, log, reviewed } = watched;
         let name = upstream.name().into();
-        let standing = ArcSwap::from_pointee(standing);
         let places = Arc::new(Semaphore::new(at_once));
         Self {
             upstream,
             asking,
-            lock,
-            standing,
-            verifying: tokio::sync::Mutex::new(()),
+            lock: Arc::new(lock),
+            stand,
+            log,
+            on_drift,
+            reviewed,
             verify_every,
             inherited: std::collections::BTreeSet::new(),
             watch: Watch::new(),

@@ -13,7 +13,7 @@ pub(crate) fn now() -> Timestamp {
 /// The system's random source does not work; no id and no nonce can be made.
 #[derive(Debug, thiserror::Error)]
 #[error("the system's random source does not work")]
-pub(crate) struct NoRandomness;
+pub struct NoRandomness;
 
 /// Fresh random bytes.
 pub(crate) fn random<const N: usize>() -> Result<[u8; N], NoRandomness> {

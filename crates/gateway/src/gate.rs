@@ -14,7 +14,8 @@ use crate::chain::chain;
 use crate::listen::Listeners;
 use crate::settings::Settings;
 use crate::shares::Shares;
-use crate::snapshot::{ConfigurationSource, Snapshot};
+use crate::snapshot::{Books, ConfigurationSource, Snapshot};
+use crate::view::Beside;
 
 /// What is counted and not recorded.
 #[derive(Debug, Default)]
@@ -49,6 +50,8 @@ pub struct Gate {
     pub(crate) snapshot: ArcSwap<Snapshot>,
     /// Where the configuration is read again.
     pub(crate) reading: OnceLock<Arc<dyn ConfigurationSource>>,
+    /// A server beside it on the agents' listener.
+    pub(crate) beside: OnceLock<Beside>,
     /// One reading at a time: what was read last is what is used.
     pub(crate) reloading: tokio::sync::Mutex<()>,
     pub(crate) store: Arc<Store>,
@@ -80,12 +83,17 @@ impl Gate {
         let source = self.reading.get().ok_or("this gateway has no configuration file to read again")?;
         let _one = self.reloading.lock().await;
         let configured = source.read().await?;
-        let next = Snapshot::build(configured, &self.settings, &self.listeners, Some(&self.snapshot()))
-            .await
-            .map_err(|fault| chain(&fault))?;
+        let books = Books { store: self.store.clone(), recorder: self.recorder.clone() };
+        let next =
+            Snapshot::build(configured, &self.settings, &self.listeners, &books, Some(&self.snapshot()))
+                .await
+                .map_err(|fault| chain(&fault))?;
         let before = self.snapshot.swap(Arc::new(next));
         before.retire();
         self.listeners.recheck();
+        if let Some(beside) = self.beside.get() {
+            (beside.reloaded)();
+        }
         Ok(())
     }
 }

@@ -1,32 +1,35 @@
 //! Putting the gateway together, and its two listeners.
 
 use std::future::Future;
+use std::panic::AssertUnwindSafe;
 use std::sync::{Arc, OnceLock, Weak};
 
 use aldgate_approval::SealKey;
-use aldgate_authority::{AuthorizerFault, PolicySet, Registry};
+use aldgate_authority::AuthorizerFault;
 use aldgate_contract::PinFault;
 use aldgate_evidence::{Recorder, Row, close_open_intents};
-use aldgate_identity::Authenticator;
 use aldgate_store::{Store, StoreFault};
 use aldgate_telemetry::Telemetry;
 use arc_swap::ArcSwap;
 use axum::Router;
 use axum::body::Body;
 use axum::response::{IntoResponse as _, Response};
+use futures::FutureExt as _;
 use http::{Request, StatusCode};
 use tokio::net::TcpListener;
 use tokio::sync::{Notify, Semaphore, broadcast, watch};
 use tokio::task::JoinHandle;
+use tower::ServiceExt as _;
 
-use crate::catalog::{CatalogFault, LiveFault};
+use crate::catalog::{CatalogFault, DriftLogFault, LiveFault};
 use crate::gate::{Counters, Gate};
 use crate::listen::Listeners;
 use crate::serving::Answering as _;
-use crate::settings::{Settings, UpstreamSettings};
+use crate::settings::Settings;
 use crate::shares::Shares;
-use crate::snapshot::{ConfigurationSource, Configured, Snapshot};
+use crate::snapshot::{Books, ConfigurationSource, Configured, Snapshot};
 use crate::upstream::TransportFault;
+use crate::view::{Beside, View};
 use crate::{admin, clock, journey, observe, serving};
 
 /// Connections of the admin listener; agents have none of these.
@@ -39,14 +42,8 @@ const MCP: &str = "/mcp";
 pub struct Parts {
     /// Settings that do not change while it runs.
     pub settings: Settings,
-    /// The upstreams.
-    pub upstreams: Vec<UpstreamSettings>,
-    /// The host's registry.
-    pub registry: Registry,
-    /// The host's policies.
-    pub policies: PolicySet,
-    /// Who calls.
-    pub identity: Arc<dyn Authenticator>,
+    /// What can be changed while it runs.
+    pub configured: Configured,
     /// Where evidence and approvals are kept.
     pub store: Store,
     /// What states and arguments are sealed with.
@@ -81,6 +78,22 @@ pub enum StartFault {
         name: String,
         /// Why not.
         source: PinFault,
+    },
+    /// A lock of another upstream: what is kept of its contracts, and who signed them, is under that one's name.
+    #[error("upstream `{name}` has a lock of `{found}`")]
+    OtherLock {
+        /// Its name.
+        name: String,
+        /// The name in the lock.
+        found: String,
+    },
+    /// What is kept of an upstream's contracts cannot be read.
+    #[error("what is kept of the contracts of upstream `{name}` cannot be read")]
+    Drift {
+        /// Its name.
+        name: String,
+        /// Why not.
+        source: DriftLogFault,
     },
     /// Locks and registry that do not fit together.
     #[error("locks and registry do not fit together")]
@@ -128,17 +141,18 @@ impl Gateway {
     /// # Errors
     /// Where a part does not work, or locks and registry do not fit together.
     pub async fn start(parts: Parts) -> Result<(Self, Recovered), StartFault> {
-        let Parts { settings, upstreams, registry, policies, identity, store, seal, telemetry } = parts;
+        let Parts { settings, configured, store, seal, telemetry } = parts;
         let unknown_calls = close_open_intents(&store, clock::now()).await?;
-        let configured = Configured { upstreams, registry, policies, identity };
         let listeners = Arc::new(Listeners::default());
-        let snapshot = Snapshot::build(configured, &settings, &listeners, None).await?;
         let store = Arc::new(store);
         let (recorder, recording) = Recorder::start(store.clone());
+        let books = Books { store: store.clone(), recorder: recorder.clone() };
+        let snapshot = Snapshot::build(configured, &settings, &listeners, &books, None).await?;
         let in_flight = Arc::new(Semaphore::new(settings.bounds.in_flight));
         let gate = Arc::new(Gate {
             snapshot: ArcSwap::from_pointee(snapshot),
             reading: OnceLock::new(),
+            beside: OnceLock::new(),
             reloading: tokio::sync::Mutex::new(()),
             store,
             recorder,
@@ -163,6 +177,24 @@ impl Gateway {
     pub fn reads_again_from(&self, source: Arc<dyn ConfigurationSource>) {
         // A second source is a mistake in the program that changes nothing.
         let _ = self.gate.reading.set(source);
+    }
+
+    /// Where evidence is kept.
+    #[must_use]
+    pub fn store(&self) -> Arc<Store> {
+        self.gate.store.clone()
+    }
+
+    /// What a server beside the gateway sees of it.
+    #[must_use]
+    pub fn view(&self) -> View {
+        View::of(&self.gate)
+    }
+
+    /// Serves the paths beside `/mcp` with this, on the agents' listener. The first that is given counts.
+    pub fn beside(&self, beside: Beside) {
+        // A second one is a mistake in the program that changes nothing.
+        let _ = self.gate.beside.set(beside);
     }
 
     /// Has the configuration read again, as `POST /v1/reload` does.
@@ -238,7 +270,7 @@ impl Gateway {
     }
 }
 
-/// What agents reach; it has one path.
+/// What agents reach: the journey at one path, and what stands beside it.
 #[derive(Clone)]
 struct Agents(Arc<Gate>);
 
@@ -247,6 +279,15 @@ impl serving::Answering for Agents {
         if request.uri().path() == MCP {
             // Boxed, so that the connection does not move the whole of it about.
             Box::pin(journey::govern(self.0.clone(), request)).await
+        } else if let Some(beside) = self.0.beside.get() {
+            let answered = AssertUnwindSafe(Box::pin(beside.router.clone().oneshot(request))).catch_unwind();
+            match answered.await {
+                Ok(Ok(response)) => response,
+                Err(_panic) => {
+                    self.0.counters.count_panic();
+                    StatusCode::INTERNAL_SERVER_ERROR.into_response()
+                }
+            }
         } else {
             StatusCode::NOT_FOUND.into_response()
         }

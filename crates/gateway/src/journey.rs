@@ -197,8 +197,14 @@ enum Stop {
 
 async fn complete(gate: &Gate, trail: &mut Trail, ready: Ready, line: Line) -> Result<Recorded, Stop> {
     let read_only = ready.read_only();
+    let target = ready.target().clone();
     let permit = approve::permit(gate, trail, ready).await.map_err(Stop::Unrecorded)?;
     let outcome = gate.dispatch(trail, permit, line).await;
     outcome.show(trail);
-    record::outcome(gate, trail, outcome, read_only).await.map_err(Stop::Recorded)
+    let violation = outcome.violation;
+    let recorded = record::outcome(gate, trail, outcome, read_only).await;
+    if violation {
+        target.offer().violated().await;
+    }
+    recorded.map_err(Stop::Recorded)
 }

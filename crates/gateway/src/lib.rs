@@ -34,8 +34,9 @@ mod shares;
 mod snapshot;
 mod trail;
 mod upstream;
+mod view;
 
-pub use catalog::{CatalogFault, HostFetch, LiveFault, ToolFault};
+pub use catalog::{CatalogFault, DriftLogFault, HostFetch, LiveFault, ToolFault};
 pub use gate::Gate;
 pub use gateway::{Gateway, Parts, Recovered, Reloader, StartFault};
 pub use line::Line;
@@ -45,3 +46,4 @@ pub use review::{Reviewed, ReviewedPrompt, ReviewedResource, ReviewedTool, revie
 pub use snapshot::{ConfigurationSource, Configured};
 pub use trail::Trail;
 pub use upstream::{ExchangeFault, Outcome, TransportFault};
+pub use view::{Beside, Shown, View};

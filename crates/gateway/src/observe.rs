@@ -360,11 +360,12 @@ pub(crate) fn gauges(gate: &Gate) -> Gauges {
 }
 
 fn health(source: &Source) -> UpstreamHealth {
-    let standing = source.standing.load();
+    let standing = source.standing();
     UpstreamHealth {
         name: source.upstream.name().to_owned(),
         up: standing.compared_at.is_some() && standing.unreachable.is_none(),
-        changed: u64::try_from(standing.changed.len()).unwrap_or(u64::MAX)
+        changed: u64::try_from(standing.drifts.values().filter(|kept| kept.is_quarantined()).count())
+            .unwrap_or(u64::MAX)
             + u64::from(standing.stranger.is_some()),
     }
 }

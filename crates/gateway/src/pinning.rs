@@ -58,6 +58,12 @@ impl LiveContracts {
         definitions.iter().find(|(served, _)| served == name).map(|(_, raw)| raw.get())
     }
 
+    /// The names and definitions of a kind, in the upstream's order.
+    pub fn definitions(&self, kind: Kind) -> impl Iterator<Item = (&str, &str)> {
+        let definitions = self.list.contracts.get(&kind).into_iter().flatten();
+        definitions.map(|(name, raw)| (name.as_str(), raw.get()))
+    }
+
     /// The elements of its lists that cannot be read, in words.
     #[must_use]
     pub fn unreadable(&self) -> &[String] {

@@ -92,6 +92,7 @@ pub(crate) async fn outcome(
 ) -> Result<Recorded, Refusal> {
     let mut row = trail.row(Kind::Outcome).ok_or_else(nobody)?;
     row.took_ms = Some(outcome.took_ms);
+    row.violation = outcome.violation;
     match &outcome.ended {
         Ended::Complete { result, is_error } => {
             row.outcome = Some(if *is_error { "tool_error" } else { "complete" }.into());

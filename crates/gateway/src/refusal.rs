@@ -70,7 +70,7 @@ impl Refusal {
     }
 
     /// A body over the limit.
-    pub(crate) fn too_large(found: usize, limit: usize) -> Self {
+    pub(crate) fn too_large(found: impl std::fmt::Display, limit: usize) -> Self {
         let message = format!(
             "the body has {found} bytes, at most {limit} are taken; send less, or raise `body_bytes`"
         );
@@ -197,8 +197,8 @@ impl Refusal {
     /// The live contract is not the pinned one.
     pub(crate) fn changed(visible: &str, what: &str) -> Self {
         let message = format!(
-            "the contract of `{visible}` is not the reviewed one any more ({what}); the call was not made. An operator \
-             looks at it with `aldgate contracts verify`"
+            "`{visible}` is quarantined: its contract is not the reviewed one any more, or is not kept ({what}); the call \
+             was not made. An operator looks at it with `aldgate status`"
         );
         Self::rpc("AG-CONTRACT-CHANGED", rpc::CONTRACT, message)
     }

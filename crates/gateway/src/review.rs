@@ -5,9 +5,9 @@ use std::sync::Arc;
 use aldgate_authority::{Authorizer, AuthorizerFault, Concern, PolicySet, Registry, ToolContract};
 use serde_json::{Value, json};
 
-use crate::catalog::{Asking, Catalog, Source, Standing};
+use crate::catalog::{Asking, Catalog, Source, Stand, Standing, Watched};
 use crate::gateway::StartFault;
-use crate::settings::{Pins, UpstreamSettings};
+use crate::settings::{Pins, Signatures, UpstreamSettings};
 use crate::upstream::Upstream;
 
 /// One tool of a reviewed configuration.
@@ -78,6 +78,7 @@ pub fn review(
     upstreams: Vec<UpstreamSettings>,
     registry: Registry,
     policies: PolicySet,
+    signatures: &Signatures,
 ) -> Result<Reviewed, StartFault> {
     let mut sources = Vec::with_capacity(upstreams.len());
     for one in upstreams {
@@ -89,15 +90,15 @@ pub fn review(
                 upstream,
                 Asking { kinds: one.may_ask, origins: one.ask_origins },
                 lock,
-                Standing::default(),
-                one.verify_every,
+                Stand::of(Standing::default()),
+                Watched { verify_every: one.verify_every, on_drift: one.on_drift, log: None, reviewed: true },
                 1,
                 Arc::default(),
             ),
             one.prefix,
         ));
     }
-    let catalog = Catalog::build(sources, &registry, true)?;
+    let catalog = Catalog::build(sources, &registry, signatures, true)?;
     let authorizer = authorizer(&catalog, registry, policies)?;
     let tools = catalog
         .tools

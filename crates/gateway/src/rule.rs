@@ -77,7 +77,7 @@ async fn compared(gate: &Gate, call: &Call) -> Result<(), Refusal> {
         // Whoever waits for a slow upstream here keeps a place: not for long.
         let _ = tokio::time::timeout(WAIT_FOR_COMPARISON, source.verify(&gate.settings.bounds)).await;
     }
-    let standing = source.standing.load();
+    let standing = source.standing();
     let upstream = source.upstream.name();
     if !source.is_current() {
         let why = standing.unreachable.as_deref().unwrap_or("it has not answered yet").to_owned();

@@ -3,17 +3,10 @@
 use std::time::Duration;
 
 use aldgate_contract::Lock;
+use aldgate_contract::signature::Keyring;
+pub use aldgate_wire::head::Doors;
 use axum::Router;
 use http::Uri;
-
-/// Which `Host` and `Origin` headers are let in.
-#[derive(Clone, Debug, Default)]
-pub struct Doors {
-    /// Host names beside loopback (`localhost`, `127.0.0.1`, `[::1]`, each with any port), without port.
-    pub hosts: Vec<String>,
-    /// Origins, such as `https://console.example.com`. A request without `Origin` does not come from a browser.
-    pub origins: Vec<String>,
-}
 
 /// Bounds on what one request may take.
 #[derive(Clone, Debug)]
@@ -145,6 +138,43 @@ pub enum Pins {
     FirstUse,
 }
 
+/// What becomes of a contract whose live definition is not the pinned one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default, serde::Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum OnDrift {
+    /// It is quarantined, whatever changed.
+    Quarantine,
+    /// It is quarantined where the change is breaking or behavioural; else it is recorded and the pin stays served.
+    #[default]
+    AllowCompatible,
+    /// It is recorded, and the pin stays served.
+    Warn,
+}
+
+/// How many results that do not fit the pinned output schema quarantine their tool.
+#[derive(Clone, Copy, Debug)]
+pub struct Violations {
+    /// So many, at least 1.
+    pub count: u32,
+    /// Within this time.
+    pub window: Duration,
+}
+
+impl Default for Violations {
+    fn default() -> Self {
+        Self { count: 5, window: Duration::from_secs(600) }
+    }
+}
+
+/// Whose signatures of contracts count.
+#[derive(Clone, Debug, Default)]
+pub struct Signatures {
+    /// The reviewers' public keys.
+    pub keyring: Keyring,
+    /// Whether a contract that none of them signed is refused.
+    pub required: bool,
+}
+
 /// One upstream.
 #[derive(Clone, Debug)]
 pub struct UpstreamSettings {
@@ -164,6 +194,8 @@ pub struct UpstreamSettings {
     pub ask_origins: Vec<String>,
     /// How often its live list is compared with the lock, 1 s to 5 min.
     pub verify_every: Duration,
+    /// What becomes of a contract that differs.
+    pub on_drift: OnDrift,
 }
 
 /// All settings that do not change while the gateway runs.
@@ -175,6 +207,8 @@ pub struct Settings {
     pub bounds: Bounds,
     /// Times of approvals.
     pub approvals: ApprovalTimes,
+    /// How many results that do not fit quarantine their tool.
+    pub violations: Violations,
     /// Where people decide, shown to callers that wait; a URL or a command.
     pub decide_hint: String,
 }

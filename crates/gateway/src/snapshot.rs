@@ -1,22 +1,28 @@
 //! One snapshot of the configuration: what a request sees does not change under it, however long it takes.
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use aldgate_authority::{
     Action, Authorizer, PolicySet, Principal, Question, Registry, Ruling, Uri, Verdict, implied,
 };
+use aldgate_contract::signature::Keyring;
 use aldgate_contract::{Lock, UpstreamIdentity};
+use aldgate_evidence::Recorder;
 use aldgate_identity::Authenticator;
+use aldgate_store::Store;
 use async_trait::async_trait;
 use tokio::task::AbortHandle;
 
-use crate::catalog::{Asking, Catalog, Source, Standing, Target, keep_verifying, live_list};
+use crate::catalog::{
+    Asking, Catalog, DriftLog, Opened, Source, Stand, Standing, Target, Watched, keep_verifying, live_list,
+};
 use crate::clock;
 use crate::gateway::StartFault;
 use crate::kept::{Kept, Key, Reasoned};
 use crate::listen::Listeners;
 use crate::review::authorizer;
-use crate::settings::{Pins, Settings, UpstreamSettings};
+use crate::settings::{Pins, Settings, Signatures, UpstreamSettings};
 use crate::upstream::{Upstream, keep_listening};
 
 /// How long a start or a reload waits for the upstreams to be compared.
@@ -32,6 +38,16 @@ pub struct Configured {
     pub policies: PolicySet,
     /// Who calls.
     pub identity: Arc<dyn Authenticator>,
+    /// Every tenant that there is.
+    pub tenants: BTreeSet<String>,
+    /// Whose signatures of contracts count.
+    pub signatures: Signatures,
+}
+
+/// Where every configuration keeps what becomes of contracts.
+pub(crate) struct Books {
+    pub(crate) store: Arc<Store>,
+    pub(crate) recorder: Recorder,
 }
 
 /// Where a running gateway reads its configuration again.
@@ -49,6 +65,7 @@ pub(crate) struct Snapshot {
     pub(crate) catalog: Catalog,
     pub(crate) authorizer: Authorizer,
     pub(crate) identity: Arc<dyn Authenticator>,
+    pub(crate) keyring: Keyring,
     kept: Kept,
     tasks: Vec<AbortHandle>,
 }
@@ -59,26 +76,49 @@ impl Snapshot {
         configured: Configured,
         settings: &Settings,
         listeners: &Arc<Listeners>,
+        books: &Books,
         before: Option<&Self>,
     ) -> Result<Self, StartFault> {
-        let Configured { upstreams, registry, policies, identity } = configured;
+        let Configured { upstreams, registry, policies, identity, tenants, signatures } = configured;
+        let log = DriftLog::new(books.store.clone(), books.recorder.clone(), tenants, settings.violations);
         let mut sources = Vec::with_capacity(upstreams.len());
+        let mut opened = Vec::new();
         let mut strict = true;
         for one in upstreams {
             strict &= matches!(one.pins, Pins::Locked(_));
             let prefix = one.prefix.clone();
-            sources.push((source(one, settings, listeners, before).await?, prefix));
+            let (source, found) = source(one, settings, listeners, &log, before).await?;
+            opened.extend(found.map(|found| (source.lock.clone(), found)));
+            sources.push((source, prefix));
         }
-        let catalog = Catalog::build(sources, &registry, strict)?;
+        let catalog = Catalog::build(sources, &registry, &signatures, strict)?;
         let authorizer = authorizer(&catalog, registry, policies)?;
+        // Everything fits together: from here on the locks are in use.
+        for (lock, opened) in &opened {
+            let name = || lock.upstream.name.clone();
+            log.used(lock, opened).await.map_err(|source| StartFault::Drift { name: name(), source })?;
+        }
+        let known: Vec<u64> = catalog.sources.iter().map(|source| source.stand.comparisons()).collect();
         let tasks = catalog.sources.iter().flat_map(|source| {
             let comparing = tokio::spawn(keep_verifying(source.clone(), settings.bounds.clone()));
             let listening = tokio::spawn(keep_listening(source.clone()));
             [comparing.abort_handle(), listening.abort_handle()]
         });
-        let snapshot = Self { tasks: tasks.collect(), kept: Kept::default(), catalog, authorizer, identity };
+        let snapshot = Self {
+            tasks: tasks.collect(),
+            kept: Kept::default(),
+            catalog,
+            authorizer,
+            identity,
+            keyring: signatures.keyring,
+        };
         // Lists are whole from the first request on where the upstreams answer in time; nobody waits for one that does not.
-        let compared = snapshot.catalog.sources.iter().map(|source| source.watch.is_known(&source.standing));
+        let compared = snapshot
+            .catalog
+            .sources
+            .iter()
+            .zip(known)
+            .map(|(source, known)| source.stand.compared_after(known));
         let _ = tokio::time::timeout(FIRST_COMPARISON, futures::future::join_all(compared)).await;
         Ok(snapshot)
     }
@@ -157,20 +197,33 @@ async fn source(
     one: UpstreamSettings,
     settings: &Settings,
     listeners: &Arc<Listeners>,
+    log: &DriftLog,
     before: Option<&Snapshot>,
-) -> Result<Source, StartFault> {
+) -> Result<(Source, Option<Opened>), StartFault> {
     let name = one.name;
     let upstream = Upstream::new(&name, one.transport, one.bearer.as_deref())
         .map_err(|source| StartFault::Upstream { name: name.clone(), source })?;
     let mut known = before.iter().flat_map(|before| &before.catalog.sources);
     let earlier = known.find(|source| source.upstream.identity() == upstream.identity());
-    let (lock, standing) = match one.pins {
+    let reviewed = matches!(one.pins, Pins::Locked(_));
+    let (lock, stand, opened) = match one.pins {
+        Pins::Locked(lock) if lock.upstream.name != name => {
+            return Err(StartFault::OtherLock { name, found: lock.upstream.name });
+        }
         Pins::Locked(lock) => {
-            let standing = earlier.map(|source| {
-                let same = source.lock.to_pretty_json() == lock.to_pretty_json();
-                source.standing.load().carried(same)
-            });
-            (lock, standing.unwrap_or_default())
+            let same = earlier.filter(|source| source.lock.to_pretty_json() == lock.to_pretty_json());
+            if let Some(same) = same {
+                (lock, same.stand.clone(), None)
+            } else {
+                let opened = log.open(&lock).await;
+                let mut opened = opened.map_err(|source| StartFault::Drift { name: name.clone(), source })?;
+                let drifts = std::mem::take(&mut opened.drifts);
+                let standing = match earlier {
+                    Some(source) => source.standing().carried(drifts),
+                    None => Standing::unknown(drifts),
+                };
+                (lock, Stand::of(standing), Some(opened))
+            }
         }
         Pins::FirstUse => {
             let begun = clock::now();
@@ -191,19 +244,19 @@ async fn source(
             }
             let lock = Lock::pin(identity, live.as_live(), &clock::rfc3339(clock::now()))
                 .map_err(|source| StartFault::Pin { name: name.clone(), source })?;
-            let standing = Standing::found(&lock, live, begun, &Standing::default());
-            (lock, standing)
+            let standing = Standing::found(&lock, live, begun, &Standing::default()).numbered();
+            (lock, Stand::of(standing), None)
         }
     };
     let mut source = Source::new(
         upstream,
         Asking { kinds: one.may_ask, origins: one.ask_origins },
         lock,
-        standing,
-        one.verify_every,
+        stand,
+        Watched { verify_every: one.verify_every, on_drift: one.on_drift, log: Some(log.clone()), reviewed },
         settings.bounds.in_flight_per_upstream,
         listeners.clone(),
     );
     source.inherited = earlier.map(|earlier| earlier.watch.uris()).unwrap_or_default();
-    Ok(source)
+    Ok((source, opened))
 }

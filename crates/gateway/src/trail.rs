@@ -29,6 +29,7 @@ pub struct Trail {
     pub(crate) method: Option<&'static str>,
     pub(crate) tool: Option<Arc<str>>,
     pub(crate) contract: Option<Arc<str>>,
+    pub(crate) contract_version: Option<u32>,
     pub(crate) ruling: Option<&'static str>,
     pub(crate) explanation: Option<Arc<RawValue>>,
     pub(crate) approval: Option<String>,
@@ -63,6 +64,7 @@ impl Trail {
             method: None,
             tool: None,
             contract: None,
+            contract_version: None,
             ruling: None,
             explanation: None,
             approval: None,
@@ -82,6 +84,7 @@ impl Trail {
         let offer = target.offer();
         self.tool = Some(offer.concern.clone());
         self.contract = Some(offer.contract.clone()).filter(|digest| !digest.is_empty());
+        self.contract_version = offer.version;
         self.arguments = Some(self.digests.of(arguments.map_or("{}", RawValue::get).as_bytes()));
         observe::resolved(self, target, arguments);
     }
@@ -93,6 +96,7 @@ impl Trail {
         row.round = self.round;
         row.tool.clone_from(&self.tool);
         row.contract.clone_from(&self.contract);
+        row.contract_version = self.contract_version;
         row.ruling = self.ruling.map(Cow::Borrowed);
         row.approval.clone_from(&self.approval);
         row.arguments.clone_from(&self.arguments);

@@ -14,6 +14,7 @@ use serde::Deserialize;
 use serde_json::json;
 use serde_json::value::RawValue;
 use tokio::net::TcpListener;
+use tokio::sync::Notify;
 
 /// The server's own words about itself, in every result.
 const META: &str = r#""_meta":{"io.modelcontextprotocol/serverInfo":{"name":"echo","version":"1"}}"#;
@@ -30,6 +31,8 @@ struct Inner {
     list: String,
     /// A JSON string that each result of a call carries.
     pad: String,
+    /// The list was asked for.
+    listed: Notify,
 }
 
 #[derive(Deserialize)]
@@ -64,13 +67,19 @@ impl Echo {
         let list = format!(
             r#"{{"resultType":"complete","tools":[{all}],"ttlMs":0,"cacheScope":"public","more":"{more}",{META}}}"#
         );
-        Self(Arc::new(Inner { tools, list, pad: format!("\"{}\"", "x".repeat(result_bytes)) }))
+        let pad = format!("\"{}\"", "x".repeat(result_bytes));
+        Self(Arc::new(Inner { tools, list, pad, listed: Notify::new() }))
     }
 
     /// Name and definition of each tool.
     #[must_use]
     pub fn tools(&self) -> &[(String, String)] {
         &self.0.tools
+    }
+
+    /// Until the list is asked for the next time.
+    pub async fn listed(&self) {
+        self.0.listed.notified().await;
     }
 
     /// Serves the connections that come in, for ever.
@@ -129,7 +138,10 @@ impl Echo {
                     ),
                 )
             }
-            "tools/list" => response(id, &self.0.list),
+            "tools/list" => {
+                self.0.listed.notify_waiters();
+                response(id, &self.0.list)
+            }
             "server/discover" => {
                 let able = r#""supportedVersions":["2026-07-28"],"capabilities":{"tools":{}}"#;
                 response(

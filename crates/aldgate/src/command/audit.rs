@@ -39,8 +39,7 @@ pub(super) async fn run(what: AuditCommand) -> miette::Result<ExitCode> {
 }
 
 /// The kinds of rows.
-const KINDS: [Kind; 6] =
-    [Kind::Answer, Kind::Intent, Kind::Outcome, Kind::Refusal, Kind::ApprovalAsked, Kind::ApprovalDecided];
+const KINDS: [Kind; 7] = Kind::ALL;
 /// Rows in one answer of the API.
 const PAGE: u32 = 500;
 /// Answers that are read in the search for a tool of which only the name is known.
@@ -136,6 +135,7 @@ fn show(found: &Value) -> miette::Result<()> {
             ("method", "/method"),
             ("tool", "/tool"),
             ("contract", "/contract"),
+            ("version", "/contract_version"),
             ("ruling", "/ruling"),
             ("approval", "/approval"),
             ("outcome", "/outcome"),

@@ -2,8 +2,9 @@
 
 use std::process::ExitCode;
 
-use aldgate_authority::{Concern, Severity};
+use aldgate_authority::{Concern, Kind, Severity};
 use serde_json::{Value, json};
+use tracing::subscriber::NoSubscriber;
 
 use super::configuration;
 use super::policy::{findings, offered, told_finding};
@@ -23,9 +24,17 @@ pub(super) fn run(what: ConfigCommand) -> miette::Result<ExitCode> {
 
 fn check(file: &ConfigFile, json: bool) -> miette::Result<ExitCode> {
     let loaded = configuration(file)?;
-    let reviewed = reviewed(&loaded)?;
+    // What is held back is told below, so it is not logged as well.
+    let reviewed = tracing::subscriber::with_default(NoSubscriber::new(), || reviewed(&loaded))?;
     let mut warnings = warnings(&loaded);
     warnings.extend(undecided(&loaded, &reviewed));
+    let registry = reviewed.authorizer.registry();
+    let none_offered =
+        reviewed.tools.is_empty() && reviewed.resources.is_empty() && reviewed.prompts.is_empty();
+    let nothing = none_offered && Kind::ALL.into_iter().any(|kind| registry.entries(kind).next().is_some());
+    if nothing {
+        warnings.push("nothing is offered: all that the registry names is held back".to_owned());
+    }
     let findings = findings(&reviewed);
     let errors = findings.iter().filter(|finding| finding.severity == Severity::Error).count();
     let held = reviewed.held_back.iter();
@@ -53,8 +62,9 @@ fn check(file: &ConfigFile, json: bool) -> miette::Result<ExitCode> {
                 "the policies have {found}; a policy with an error refuses the calls that it concerns"
             ))?;
         } else {
+            let how = if nothing { "fits together, and nothing is offered" } else { "is good" };
             out::line(format!(
-                "the configuration is good: {}, {}, {}",
+                "the configuration {how}: {}, {}, {}",
                 counted(loaded.config.upstreams.len(), "upstream"),
                 offered(reviewed.tools.len(), reviewed.resources.len(), reviewed.prompts.len()),
                 counted(loaded.config.principals.len(), "principal"),

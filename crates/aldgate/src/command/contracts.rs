@@ -1,130 +1,67 @@
 //! `aldgate contracts`.
 
-mod change;
+mod accept;
+mod compare;
+mod comparison;
+mod diff;
+mod fault;
+mod item;
+mod key;
+mod locks;
 mod pin;
+mod release;
+mod renamed;
+mod repair;
+mod show;
+mod side;
+mod sign;
+mod signed;
+mod suspect;
 mod verify;
 
-use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-use aldgate_contract::{Lock, LockFault};
-use aldgate_gateway::settings::UpstreamSettings;
-use aldgate_gateway::{LiveFault, StartFault};
+use aldgate_contract::diff::Severity;
 
 use crate::cli::ContractsCommand;
-use crate::coded::{Code as _, WithCode as _};
-use crate::config::{Kind, Loaded, upstream_settings};
-use crate::fault::{CommandFault, quoted};
 use crate::out;
+
+pub(crate) use fault::ContractsFault;
+
+/// Nothing could be compared, told apart from every result of a comparison.
+pub(crate) const INCOMPARABLE: u8 = 3;
 
 pub(super) async fn run(what: ContractsCommand) -> miette::Result<ExitCode> {
     match what {
         ContractsCommand::Pin(arguments) => pin::run(&arguments).await,
-        ContractsCommand::Verify { upstream, file, json } => {
-            verify::run(upstream.as_deref(), &file, json).await
-        }
+        ContractsCommand::Diff(arguments) => judged(diff::run(&arguments).await),
+        ContractsCommand::Accept(arguments) => accept::run(&arguments).await,
+        ContractsCommand::Show(arguments) => show::show(&arguments),
+        ContractsCommand::History(arguments) => show::history(&arguments),
+        ContractsCommand::Verify(arguments) => judged(verify::run(&arguments).await),
+        ContractsCommand::Sign(arguments) => sign::run(&arguments),
+        ContractsCommand::Key(what) => key::run(&what),
+        ContractsCommand::Repair(arguments) => repair::run(&arguments),
+        ContractsCommand::Release(arguments) => release::run(&arguments).await,
     }
 }
 
-/// The upstreams that are meant, each with the path of its lock.
-fn chosen(loaded: &Loaded, only: Option<&str>) -> miette::Result<Vec<(UpstreamSettings, PathBuf)>> {
-    let folder = loaded.folder.as_deref().unwrap_or(Path::new(""));
-    if loaded.config.upstreams.is_empty() {
-        return Err(CommandFault::Configuration {
-            what: "the configuration has no upstreams".to_owned(),
-            help: "add an `[upstreams.NAME]` table with `kind`, `url` and `lock`",
-        }
-        .into());
-    }
-    let mut found = Vec::new();
-    for (name, section) in &loaded.config.upstreams {
-        if only.is_some_and(|only| only != name) {
-            continue;
-        }
-        if section.kind == Kind::Inproc {
-            let help = "serve it with `aldgate serve field-service` and pin it over HTTP";
-            let what =
-                format!("upstream `{name}` runs inside the gateway's process and cannot be asked from here");
-            return Err(CommandFault::Configuration { what, help }.into());
-        }
-        found.push((upstream_settings(name, section, None, true)?, folder.join(&section.lock)));
-    }
-    if found.is_empty() {
-        let known = quoted(loaded.config.upstreams.keys().map(String::as_str));
-        let name = only.unwrap_or("NAME").to_owned();
-        return Err(CommandFault::Unknown { kind: "upstream", name, known, help: None }.into());
-    }
-    Ok(found)
+/// The exit code of a comparison, for CI.
+fn exit(severity: Option<Severity>) -> ExitCode {
+    ExitCode::from(match severity {
+        None => 0,
+        Some(Severity::Cosmetic | Severity::Compatible) => 1,
+        Some(Severity::Behavioural | Severity::Breaking) => 2,
+    })
 }
 
-/// What cannot be pinned or compared.
-#[derive(Debug, thiserror::Error)]
-pub(crate) enum ContractsFault {
-    /// A lock that must not be used.
-    #[error("the lock `{path}` cannot be used", path = .path.display())]
-    Lock {
-        path: PathBuf,
-        #[source]
-        source: Box<LockFault>,
-    },
-    /// An upstream that gave no list.
-    #[error("upstream `{upstream}` could not be asked for its contracts")]
-    Live {
-        upstream: String,
-        #[source]
-        source: Box<LiveFault>,
-    },
-    /// An upstream that cannot be pinned for another reason.
-    #[error(transparent)]
-    Start(StartFault),
-}
-
-impl ContractsFault {
-    /// The stable code.
-    pub(crate) fn code(&self) -> &str {
-        match self {
-            Self::Lock { .. } => "AG-CONFIG-LOCK",
-            Self::Live { .. } => "AG-CLI-UPSTREAM",
-            Self::Start(fault) => fault.code_of(),
+/// A failure of a command whose exit codes say how a comparison ended. Output that nobody read is one too: whoever reads
+/// the code alone is not to be told that nothing changed.
+fn judged(done: miette::Result<ExitCode>) -> miette::Result<ExitCode> {
+    done.or_else(|report| {
+        if !out::is_broken_pipe(&report) {
+            out::report(&report);
         }
-    }
-
-    /// A list that was not had: nothing was to be pinned on its first use.
-    fn of(upstream: &str, fault: StartFault) -> Self {
-        match fault {
-            StartFault::FirstUse { source, .. } => {
-                Self::Live { upstream: upstream.to_owned(), source: Box::new(source) }
-            }
-            other => Self::Start(other),
-        }
-    }
-}
-
-fn read_lock(path: &Path) -> miette::Result<Option<Lock>> {
-    match std::fs::read_to_string(path) {
-        Ok(text) => Lock::parse(&text)
-            .map(Some)
-            .map_err(|source| ContractsFault::Lock { path: path.to_owned(), source: Box::new(source) })
-            .coded_with(
-                "restore the file from version control, or write it anew with `aldgate contracts pin --force`, \
-                 which forgets its history, and review it",
-            ),
-        Err(missing) if missing.kind() == std::io::ErrorKind::NotFound => Ok(None),
-        Err(other) => Err(CommandFault::file(path, "read")(other).into()),
-    }
-}
-
-/// A contract as it is named in lists: of tools there are the most.
-fn shown_item(kind: aldgate_contract::Kind, name: &str) -> String {
-    let name = out::plain(name);
-    if kind == aldgate_contract::Kind::Tool { name } else { format!("{kind} `{name}`") }
-}
-
-/// The member under which JSON names a contract.
-fn member(kind: aldgate_contract::Kind) -> &'static str {
-    match kind {
-        aldgate_contract::Kind::Tool => "tool",
-        aldgate_contract::Kind::ResourceTemplate => "resource_template",
-        aldgate_contract::Kind::Prompt => "prompt",
-    }
+        Ok(ExitCode::from(INCOMPARABLE))
+    })
 }

@@ -7,8 +7,8 @@ use std::time::Duration;
 
 use aldgate_approval::SealKey;
 use aldgate_authority::{Authority, PolicySet, PrincipalKind, Registry};
-use aldgate_gateway::settings::{MayAsk, Pins, Settings, Transport, UpstreamSettings};
-use aldgate_gateway::{Gateway, Parts};
+use aldgate_gateway::settings::{MayAsk, OnDrift, Pins, Settings, Signatures, Transport, UpstreamSettings};
+use aldgate_gateway::{Configured, Gateway, Parts};
 use aldgate_identity::{ConfiguredPrincipal, TokenHash, TokenTable};
 use aldgate_store::Store;
 use aldgate_telemetry::Ring;
@@ -57,13 +57,18 @@ pub(super) async fn run(arguments: DevArguments) -> miette::Result<ExitCode> {
         may_ask: vec![MayAsk::Form, MayAsk::Sampling, MayAsk::Roots],
         ask_origins: Vec::new(),
         verify_every: Duration::from_secs(10),
+        on_drift: OnDrift::default(),
     };
     let parts = Parts {
         settings: Settings { decide_hint: "`aldgate approvals list`".to_owned(), ..Settings::default() },
-        upstreams: vec![upstream],
-        registry: Registry::default().with_default(Authority::Automatic).coded()?,
-        policies: PolicySet::parse(&[("dev".to_owned(), POLICY.to_owned())]).coded()?,
-        identity: Arc::new(TokenTable::new(&[principal]).coded()?),
+        configured: Configured {
+            upstreams: vec![upstream],
+            registry: Registry::default().with_default(Authority::Automatic).coded()?,
+            policies: PolicySet::parse(&[("dev".to_owned(), POLICY.to_owned())]).coded()?,
+            tenants: [principal.tenant.clone()].into(),
+            identity: Arc::new(TokenTable::new(&[principal]).coded()?),
+            signatures: Signatures::default(),
+        },
         store: Store::open(folder.path()).await.coded()?,
         seal: SealKey::derive(&random::bytes::<32>()?).coded()?,
         telemetry: observing::start("aldgate", false, Some(Ring::new(SPANS)))?,

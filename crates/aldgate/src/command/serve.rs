@@ -1,5 +1,7 @@
 //! `aldgate serve`.
 
+mod evidence;
+
 use std::net::SocketAddr;
 use std::process::ExitCode;
 use std::sync::Arc;
@@ -16,6 +18,7 @@ use super::reload::{ConfigurationFile, at_hang_up};
 use crate::cli::{FieldServiceArguments, HostFile, Serve};
 use crate::coded::WithCode as _;
 use crate::config::{Kind, Loaded, assemble, reviewed, warnings};
+use crate::evidence::{PATH, mount};
 use crate::fault::CommandFault;
 use crate::{observing, out, random, signal};
 
@@ -23,6 +26,7 @@ pub(super) async fn run(what: Serve) -> miette::Result<ExitCode> {
     match what {
         Serve::Gateway { file } => gateway(&file).await?,
         Serve::FieldService(arguments) => field_service(arguments).await?,
+        Serve::Evidence(arguments) => evidence::run(&arguments).await?,
     }
     Ok(ExitCode::SUCCESS)
 }
@@ -73,6 +77,7 @@ async fn gateway(file: &HostFile) -> miette::Result<()> {
     let agents = listen(assembled.listen, "`listen` in `[gateway]` of aldgate.toml").await?;
     let admin = listen(assembled.admin, "`listen` in `[admin]` of aldgate.toml").await?;
     let telemetry = assembled.parts.telemetry.clone();
+    let doors = assembled.parts.settings.doors.clone();
     let _kept = signal::file_size_exceeded();
     let (gateway, recovered) = Gateway::start(assembled.parts).await.coded()?;
     if recovered.unknown_calls > 0 {
@@ -85,9 +90,15 @@ async fn gateway(file: &HostFile) -> miette::Result<()> {
         gateway.reads_again_from(Arc::new(ConfigurationFile { path, systems }));
     }
     let hang_ups = tokio::spawn(at_hang_up(gateway.reloader()));
-    note!("agents: http://{}/mcp", address_of(&agents)?);
-    note!("admin:  http://{}", address_of(&admin)?);
-    gateway.serve(agents, admin, signal::stop()).await;
+    let evidence = mount(&gateway, &doors, &assembled.host_key).coded()?;
+    note!("agents:   http://{}/mcp", address_of(&agents)?);
+    note!("evidence: http://{}{PATH}", address_of(&agents)?);
+    note!("admin:    http://{}", address_of(&admin)?);
+    let stop = async move {
+        signal::stop().await;
+        evidence.drain();
+    };
+    gateway.serve(agents, admin, stop).await;
     observing::finish(telemetry).await;
     hang_ups.abort();
     Ok(())

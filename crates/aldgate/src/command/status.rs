@@ -50,15 +50,15 @@ pub(super) async fn run(target: &AdminTarget) -> miette::Result<ExitCode> {
         if upstream.get("unreachable").is_some_and(|why| !why.is_null()) {
             out::line(format!("    not reached: {}", word(upstream, "unreachable")))?;
         }
-        if upstream.get("stranger").is_some_and(|what| !what.is_null()) {
-            out::line(format!("    refused: everything: {}", word(upstream, "stranger")))?;
+        if let Some(stranger) = upstream.get("stranger").filter(|stranger| !stranger.is_null()) {
+            let (since, why) = (text(stranger, "since"), text(stranger, "why"));
+            out::line(format!("    quarantined: everything since {since}: {why}"))?;
+            out::line(format!("        {}", text(stranger, "command")))?;
         }
-        for (what, how) in upstream.get("changed").and_then(Value::as_object).into_iter().flatten() {
-            out::line(format!(
-                "    refused: {}: {}",
-                out::plain(what),
-                out::plain(how.as_str().unwrap_or_default())
-            ))?;
+        for (state, word) in [("quarantined", "quarantined"), ("drift", "drifted")] {
+            for item in upstream.get(state).and_then(Value::as_array).into_iter().flatten() {
+                drifted(&text(upstream, "name"), word, item)?;
+            }
         }
     }
     for held in found.get("held_back").and_then(Value::as_array).into_iter().flatten() {
@@ -78,6 +78,23 @@ pub(super) async fn run(target: &AdminTarget) -> miette::Result<ExitCode> {
         word(&counts, "unrecorded_refusals"),
     ))?;
     Ok(ExitCode::SUCCESS)
+}
+
+/// One contract that drifted: since when, why, and what ends it.
+fn drifted(upstream: &str, word: &str, item: &Value) -> miette::Result<()> {
+    let kind = match item.get("kind").and_then(Value::as_str) {
+        Some("tool") => "",
+        Some("prompt") => "prompt:",
+        _ => "resource:",
+    };
+    let (name, since, why) = (text(item, "name"), text(item, "since"), text(item, "why"));
+    let severity = text(item, "severity");
+    out::line(format!("    {word} {kind}{upstream}/{name} since {since} ({severity}): {why}"))?;
+    out::line(format!("        {}", text(item, "command")))
+}
+
+fn text(value: &Value, key: &str) -> String {
+    value.get(key).and_then(Value::as_str).map(out::plain).unwrap_or_else(|| "-".to_owned())
 }
 
 fn number(value: &Value, key: &str) -> usize {

@@ -1,7 +1,9 @@
 //! From the configuration to the values that the gateway takes.
 
 mod fault;
+mod host_key;
 mod seal;
+mod signatures;
 mod telemetry;
 
 use std::net::SocketAddr;
@@ -11,9 +13,11 @@ use std::time::Duration;
 
 use aldgate_authority::{Kind as Kinds, PolicySet, Registry, overlaps};
 use aldgate_contract::Lock;
+use aldgate_contract::signature::SigningKey;
 use aldgate_field_service::{FieldService, ServerName};
 use aldgate_gateway::settings::{
-    ApprovalTimes, Bounds, Doors, MayAsk, Pins, Settings, Transport, UpstreamSettings, origin_of,
+    ApprovalTimes, Bounds, Doors, MayAsk, OnDrift, Pins, Settings, Transport, UpstreamSettings, Violations,
+    origin_of,
 };
 use aldgate_gateway::{Configured, Parts, Reviewed, review};
 use aldgate_identity::TokenTable;
@@ -21,9 +25,11 @@ use aldgate_store::Store;
 use aldgate_telemetry::Telemetry;
 
 pub(crate) use fault::AssembleFault;
+pub(crate) use host_key::read_host_key;
+pub(crate) use signatures::signatures;
 
 use super::load::demo;
-use super::types::{Asking, Span};
+use super::types::{Asking, Drifting, Span};
 use super::{Kind, Loaded, UpstreamSection};
 
 /// Everything to start a gateway with, and where it listens.
@@ -31,6 +37,8 @@ pub(crate) struct Assembled {
     pub(crate) parts: Parts,
     pub(crate) listen: SocketAddr,
     pub(crate) admin: SocketAddr,
+    /// What the host signs its own tools with.
+    pub(crate) host_key: SigningKey,
 }
 
 /// Makes the parts of a gateway. `systems` are the servers inside the process, where there are any.
@@ -39,25 +47,25 @@ pub(crate) async fn assemble(
     systems: Option<&FieldService>,
 ) -> Result<Assembled, AssembleFault> {
     let config = &loaded.config;
-    let Configured { upstreams, registry, policies, identity } = configured(loaded, systems)?;
-    let state_dir = loaded.path(&config.gateway.state_dir);
+    // What can be wrong in the configuration is found before anything is made.
+    let (configured, settings) = (configured(loaded, systems)?, settings(loaded)?);
+    let state_dir = loaded.state_dir();
     let seal = seal::seal_key(config.gateway.sealing_key_env.as_deref(), &state_dir)?;
+    let host_key = host_key::host_key(&state_dir)?;
     let store = Store::open(&state_dir)
         .await
         .map_err(|source| AssembleFault::Store { path: state_dir.clone(), source: Box::new(source) })?;
     Ok(Assembled {
         parts: Parts {
-            settings: settings(loaded)?,
-            upstreams,
-            registry,
-            policies,
-            identity,
+            settings,
+            configured,
             store,
             seal,
             telemetry: Telemetry::start(telemetry::settings(loaded)?)?,
         },
         listen: config.gateway.listen,
         admin: config.admin.listen,
+        host_key,
     })
 }
 
@@ -71,7 +79,14 @@ pub(crate) fn configured(
         registry: registry(loaded)?,
         policies: policies(loaded)?,
         identity: Arc::new(TokenTable::new(&loaded.config.principals)?),
+        tenants: loaded.config.principals.iter().map(|principal| principal.tenant.clone()).collect(),
+        signatures: signatures(loaded)?,
     })
+}
+
+/// The upstreams with their locks, for whoever connects to none of them.
+pub(crate) fn upstreams_of(loaded: &Loaded) -> Result<Vec<UpstreamSettings>, AssembleFault> {
+    upstreams(loaded, None, false)
 }
 
 /// Checks everything that can be checked without starting anything.
@@ -79,7 +94,8 @@ pub(crate) fn reviewed(loaded: &Loaded) -> Result<Reviewed, AssembleFault> {
     TokenTable::new(&loaded.config.principals)?;
     settings(loaded)?;
     telemetry::settings(loaded)?;
-    Ok(review(upstreams(loaded, None, false)?, registry(loaded)?, policies(loaded)?)?)
+    let signatures = signatures(loaded)?;
+    Ok(review(upstreams(loaded, None, false)?, registry(loaded)?, policies(loaded)?, &signatures)?)
 }
 
 /// The registry of every kind. No URI may mean the resources of two upstreams, and no entry has more time than any call.
@@ -113,6 +129,11 @@ fn registry(loaded: &Loaded) -> Result<Registry, AssembleFault> {
 }
 
 impl Loaded {
+    /// The folder of the store and of the gateway's own keys.
+    pub(crate) fn state_dir(&self) -> PathBuf {
+        self.path(&self.config.gateway.state_dir)
+    }
+
     fn path(&self, path: &Path) -> PathBuf {
         match &self.folder {
             Some(folder) => folder.join(path),
@@ -121,7 +142,7 @@ impl Loaded {
     }
 
     /// The text of an upstream's lock, where it can be read.
-    pub(super) fn lock_text(&self, upstream: &str, section: &UpstreamSection) -> Option<String> {
+    pub(crate) fn lock_text(&self, upstream: &str, section: &UpstreamSection) -> Option<String> {
         match &self.folder {
             Some(_) => self.read(&section.lock).ok(),
             None => {
@@ -213,6 +234,11 @@ fn settings(loaded: &Loaded) -> Result<Settings, AssembleFault> {
             redeem_within: lasting("approvals.redeem_within", approvals.redeem_within, SECOND, DAY)?,
             hold,
         },
+        violations: Violations {
+            count: u32::try_from(within("limits.output_violations", limits.output_violations, 1, 1_000_000)?)
+                .unwrap_or(u32::MAX),
+            window: lasting("limits.output_violations_within", limits.output_violations_within, SECOND, DAY)?,
+        },
         decide_hint: config.approvals.decide_with.clone(),
     };
     if settings.bounds.call_timeout > settings.bounds.longest_call {
@@ -279,6 +305,10 @@ fn lock(
     if loaded.folder.is_none() {
         // The demonstration's servers listen wherever there is room; what they serve is pinned all the same.
         lock.upstream.endpoint.clone_from(&configured);
+    }
+    if lock.upstream.name != name {
+        let pinned = lock.upstream.name;
+        return Err(AssembleFault::OtherName { upstream: name.to_owned(), pinned });
     }
     if lock.upstream.endpoint != configured {
         let pinned = lock.upstream.endpoint;
@@ -358,6 +388,11 @@ pub(crate) fn upstream_settings(
             SECOND,
             VERIFY_AT_LEAST,
         )?,
+        on_drift: match section.on_drift {
+            Drifting::Quarantine => OnDrift::Quarantine,
+            Drifting::AllowCompatible => OnDrift::AllowCompatible,
+            Drifting::Warn => OnDrift::Warn,
+        },
     })
 }
 

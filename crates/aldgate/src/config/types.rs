@@ -6,10 +6,10 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use aldgate_authority::{Prompts, Registry, Resources};
-use aldgate_gateway::settings::{ApprovalTimes, Bounds};
+use aldgate_gateway::settings::{ApprovalTimes, Bounds, Violations};
 use aldgate_identity::ConfiguredPrincipal;
 use schemars::JsonSchema;
-use serde::{Deserialize, Deserializer};
+use serde::{Deserialize, Deserializer, Serialize};
 
 /// The configuration of one gateway.
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
@@ -27,6 +27,9 @@ pub(crate) struct Config {
     /// Times of an approval.
     #[serde(default)]
     pub(crate) approvals: ApprovalsSection,
+    /// Whose signatures of contracts count.
+    #[serde(default)]
+    pub(crate) contracts: ContractsSection,
     /// Traces and metrics.
     #[serde(default)]
     pub(crate) telemetry: TelemetrySection,
@@ -147,11 +150,15 @@ pub(crate) struct LimitsSection {
     pub(crate) listens_per_principal: usize,
     /// Resources that one client may subscribe to in one request.
     pub(crate) listen_uris: usize,
+    /// So many results that do not fit the pinned output schema, within `output_violations_within`, quarantine their tool.
+    pub(crate) output_violations: usize,
+    /// The time within which they count, `1s` to `24h`.
+    pub(crate) output_violations_within: Span,
 }
 
 impl Default for LimitsSection {
     fn default() -> Self {
-        let bounds = Bounds::default();
+        let (bounds, violations) = (Bounds::default(), Violations::default());
         Self {
             header_bytes: bounds.header_bytes,
             body_bytes: bounds.body_bytes,
@@ -172,6 +179,8 @@ impl Default for LimitsSection {
             listens: bounds.listens,
             listens_per_principal: bounds.listens_per_principal,
             listen_uris: bounds.listen_uris,
+            output_violations: usize::try_from(violations.count).unwrap_or(usize::MAX),
+            output_violations_within: Span(violations.window),
         }
     }
 }
@@ -200,6 +209,30 @@ impl Default for ApprovalsSection {
             decide_with: "`aldgate approvals list`".to_owned(),
         }
     }
+}
+
+/// Whose signatures of contracts count.
+#[derive(Clone, Debug, Default, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub(crate) struct ContractsSection {
+    /// Whether a contract that no reviewer signed is refused.
+    pub(crate) require_signature: bool,
+    /// Public keys of reviewers (Ed25519, JSON Web Keys): a file, relative to this one, or the key itself as a table such as
+    /// `{ kty = "OKP", crv = "Ed25519", x = "…" }`. `aldgate contracts key new` makes one.
+    pub(crate) keys: Vec<ReviewerKey>,
+    /// Keys that no longer count, by `kid` or thumbprint (RFC 7638). What they signed is refused, whether they are listed or
+    /// not.
+    pub(crate) revoked: Vec<String>,
+}
+
+/// A public key of a reviewer.
+#[derive(Clone, Debug, Deserialize, Serialize, JsonSchema)]
+#[serde(untagged)]
+pub(crate) enum ReviewerKey {
+    /// A file with a JSON Web Key.
+    File(PathBuf),
+    /// A JSON Web Key.
+    Key(BTreeMap<String, serde_json::Value>),
 }
 
 /// Traces and metrics.
@@ -256,6 +289,19 @@ pub(crate) enum Asking {
     Roots,
 }
 
+/// What becomes of a contract whose live definition is not the pinned one.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub(crate) enum Drifting {
+    /// It is quarantined, whatever changed.
+    Quarantine,
+    /// It is quarantined where the change is breaking or behavioural; other changes are recorded.
+    #[default]
+    AllowCompatible,
+    /// It is recorded, and the pinned contract stays served.
+    Warn,
+}
+
 /// One server behind the gateway.
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
@@ -282,6 +328,11 @@ pub(crate) struct UpstreamSection {
     /// How often its live contracts are compared with the lock, `1s` to `5m`.
     #[serde(default = "every_minute")]
     pub(crate) verify_every: Span,
+    /// What becomes of a contract whose live definition is not the pinned one. Breaking and behavioural changes quarantine it
+    /// and others are recorded (`allow_compatible`), every change quarantines it (`quarantine`), or all are recorded and the
+    /// pinned contract stays served (`warn`).
+    #[serde(default)]
+    pub(crate) on_drift: Drifting,
 }
 
 fn every_minute() -> Span {

@@ -4,7 +4,7 @@ use aldgate_approval::SealKey;
 use aldgate_authority::Kind;
 use aldgate_contract::Lock;
 
-use super::Loaded;
+use super::{Loaded, signatures};
 
 /// What whoever reads a configuration should know of it. None of it keeps a gateway from being configured; a variable
 /// that is not set keeps one from starting where it is not set.
@@ -38,6 +38,20 @@ pub(crate) fn warnings(loaded: &Loaded) -> Vec<String> {
         );
     }
     found.extend(unpinned(loaded));
+    // What is wrong with a key is an error of its own.
+    let signatures = signatures(loaded).ok();
+    for name in signatures.iter().flat_map(|found| found.keyring.revoked_elsewhere()) {
+        found.push(format!(
+            "`contracts.revoked` names `{name}`, which is neither id nor thumbprint of a key in `contracts.keys`; that is \
+             right where the key was taken out, else it revokes nothing"
+        ));
+    }
+    if signatures.is_some_and(|found| found.required && found.keyring.kids().next().is_none()) {
+        found.push(
+            "`contracts.require_signature` is on and no key in `contracts.keys` counts, so nothing is served"
+                .to_owned(),
+        );
+    }
     for (name, upstream) in &config.upstreams {
         if let Some(variable) = &upstream.bearer_env
             && secret(variable).is_none()

@@ -255,6 +255,11 @@ impl Screen {
                     || Some(format!("   approval  {state} by {}, recorded", row.principal.name)),
                 );
             }
+            Kind::Drift => {
+                self.emit(&json!({"event": "drift", "tool": tool, "key": key}), || {
+                    Some(format!("   drift     {tool}, recorded"))
+                });
+            }
             Kind::Answer => {
                 self.emit(&json!({"event": "answer", "method": row.method, "call": call}), || None);
             }

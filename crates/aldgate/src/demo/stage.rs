@@ -18,6 +18,7 @@ use crate::cli::DemoArguments;
 use crate::coded::WithCode as _;
 use crate::command::serve::{address_of, listen, nodelay};
 use crate::config::{Kind, assemble, embedded};
+use crate::evidence::mount;
 use crate::fault::CommandFault;
 use crate::{observing, random};
 
@@ -91,11 +92,13 @@ impl Stage {
             principal.token_sha256 = TokenHash::of(token).to_string();
         }
         let mut assembled = assemble(&loaded, Some(&service)).await?;
-        for upstream in &mut assembled.parts.upstreams {
+        for upstream in &mut assembled.parts.configured.upstreams {
             upstream.bearer = Some(secret.clone());
         }
         assembled.parts.telemetry = watch.gateway.clone();
+        let doors = assembled.parts.settings.doors.clone();
         let (gateway, _) = Gateway::start(assembled.parts).await.coded()?;
+        let evidence = mount(&gateway, &doors, &assembled.host_key).coded()?;
         screen.watch(gateway.watch());
         let stage_agents = format!("http://{}", address_of(&agents)?);
         let stage_admin = format!("http://{}", address_of(&admin)?);
@@ -104,6 +107,7 @@ impl Stage {
             let stopped = async move {
                 // The sender is dropped only after it has said that it is time.
                 let _ = until.wait_for(|now| *now).await;
+                evidence.drain();
             };
             gateway.serve(agents, admin, stopped).await;
             Ok(())

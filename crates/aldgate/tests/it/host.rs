@@ -11,14 +11,14 @@ use crate::running::{aldgate, json_of};
 use crate::upstream::{Upstream, tool};
 
 /// `aldgate serve gateway` with two principals, ended when it is dropped.
-struct Host {
+pub(crate) struct Host {
     child: Child,
     _said: BufReader<ChildStderr>,
-    folder: tempfile::TempDir,
-    url: String,
+    pub(crate) folder: tempfile::TempDir,
+    pub(crate) url: String,
     admin: String,
-    agent: String,
-    approver: String,
+    pub(crate) agent: String,
+    pub(crate) approver: String,
 }
 
 const POLICIES: &str = r#"
@@ -59,7 +59,7 @@ pub(crate) fn serve(folder: &Path) -> (Child, BufReader<ChildStderr>, String, St
 }
 
 impl Host {
-    fn start(upstream: &Upstream, prefix: &str, tools: &[&str]) -> Self {
+    pub(crate) fn start(upstream: &Upstream, prefix: &str, tools: &[&str]) -> Self {
         let folder = tempfile::tempdir().expect("a folder");
         let (agent, first) = principal(&["agent", "--role", "agent"]);
         let (approver, second) =
@@ -97,7 +97,7 @@ impl Host {
         self.folder.path().join("a.json")
     }
 
-    fn run_as(&self, token: &str, arguments: &[&str]) -> Output {
+    pub(crate) fn run_as(&self, token: &str, arguments: &[&str]) -> Output {
         let mut command = aldgate();
         command.current_dir(&self.folder).args(arguments);
         command.env("ALDGATE_URL", &self.url).env("ALDGATE_ADMIN_URL", &self.admin);
@@ -105,7 +105,7 @@ impl Host {
     }
 
     /// Runs as the operator until what it prints as JSON is as it should be.
-    fn until(&self, arguments: &[&str], good: impl Fn(&Value) -> bool) -> Value {
+    pub(crate) fn until(&self, arguments: &[&str], good: impl Fn(&Value) -> bool) -> Value {
         for _ in 0..600 {
             let output = self.run_as(&self.approver, arguments);
             let found = json_of(&output);
@@ -126,12 +126,12 @@ impl Drop for Host {
     }
 }
 
-fn text_of_failure(output: &Output) -> String {
+pub(crate) fn text_of_failure(output: &Output) -> String {
     assert!(!output.status.success(), "{output:?}");
     text(output)
 }
 
-fn text(output: &Output) -> String {
+pub(crate) fn text(output: &Output) -> String {
     String::from_utf8_lossy(&[&output.stdout[..], &output.stderr[..]].concat()).into_owned()
 }
 
@@ -145,27 +145,53 @@ fn a_changed_tool_is_shown_as_refused_until_it_is_reviewed_pinned_and_reloaded()
 
     upstream.serve(&[tool("look", "Looks, and more."), tool("overlook", "Overlooks.")]);
     let refused = host.until(&show, |found| !found["refused_now"].is_null());
-    assert_eq!(refused["refused_now"], "changed: description");
+    assert_eq!(refused["refused_now"], "1 behavioural: description");
     // The contract is the pinned one all the same, and another tool is not blamed.
     assert_eq!(refused["tool"]["description"], "Looks.");
     let other = json_of(&host.run_as(&host.approver, &["tools", "show", "x_overlook", "--json"]));
     assert_eq!(other["refused_now"], Value::Null);
     let shown = text(&host.run_as(&host.approver, &["tools", "show", "x_look"]));
-    assert!(shown.contains("AG-CONTRACT-CHANGED: changed: description"), "{shown}");
+    assert!(shown.contains("AG-CONTRACT-CHANGED: 1 behavioural: description"), "{shown}");
     let call = text(&host.run_as(&host.agent, &["call", "x_look"]));
     assert!(call.contains("AG-CONTRACT-CHANGED"), "{call}");
 
     let verified = host.run_as(&host.approver, &["contracts", "verify"]);
-    assert_eq!(verified.status.code(), Some(1));
-    assert!(text(&verified).contains("+ \"Looks, and more.\""), "{}", text(&verified));
-    let pinned = text(&host.run_as(&host.approver, &["contracts", "pin"]));
-    assert!(pinned.contains("version 1 -> 2") && pinned.contains("`aldgate reload`"), "{pinned}");
+    assert_eq!(verified.status.code(), Some(2));
+    assert!(text(&verified).contains("and more"), "{}", text(&verified));
+    let accepted = text(&host.run_as(&host.approver, &["contracts", "accept", "a/look"]));
+    assert!(accepted.contains("accepted, version 2") && accepted.contains("`aldgate reload`"), "{accepted}");
     assert!(std::fs::read_to_string(host.lock()).expect("a lock").contains("Looks, and more."));
     let reloaded = host.run_as(&host.approver, &["reload"]);
     assert!(reloaded.status.success(), "{}", text(&reloaded));
     host.until(&show, |found| found["tool"]["description"] == "Looks, and more.");
     let call = host.run_as(&host.agent, &["call", "x_look"]);
     assert!(call.status.success(), "{}", text(&call));
+}
+
+#[test]
+fn a_quarantine_is_released_where_the_server_went_back() {
+    let look = [tool("look", "Looks.")];
+    let upstream = Upstream::start(&look);
+    let host = Host::start(&upstream, "", &["look"]);
+    let show = ["tools", "show", "look", "--json"];
+    upstream.serve(&[tool("look", "Looks, and more.")]);
+    host.until(&show, |found| !found["refused_now"].is_null());
+    upstream.serve(&look);
+    let release = ["contracts", "release", "a/look"];
+    let refused = text_of_failure(&host.run_as(&host.agent, &release));
+    assert!(refused.contains("AG-ADMIN-FORBIDDEN"), "{refused}");
+    let unknown = text_of_failure(&host.run_as(&host.approver, &["contracts", "release", "prompt:a/look"]));
+    assert!(unknown.contains("AG-ADMIN-QUARANTINE"), "{unknown}");
+    let released = host.run_as(&host.approver, &release);
+    assert_eq!(text(&released), "a/look: released\n");
+    host.until(&show, |found| found["refused_now"].is_null());
+    assert!(host.run_as(&host.agent, &["call", "look"]).status.success());
+    let again = host.run_as(&host.approver, &[&release[..], &["--json"]].concat());
+    assert_eq!(json_of(&again), serde_json::json!({"released": false}));
+    let nowhere =
+        aldgate().args(["contracts", "release", "a/look", "--admin", "http://127.0.0.1:1"]).output();
+    let nowhere = text_of_failure(&nowhere.expect("the binary runs"));
+    assert!(nowhere.starts_with("AG-CLI-UNREACHABLE"), "{nowhere}");
 }
 
 #[test]

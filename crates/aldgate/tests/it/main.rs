@@ -9,6 +9,7 @@ mod contracts;
 mod demo;
 mod dev;
 mod durable;
+mod evidence;
 mod failures;
 mod host;
 mod kinds;

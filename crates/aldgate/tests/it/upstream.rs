@@ -8,7 +8,13 @@ use axum::routing::post;
 use axum::{Json, Router};
 use serde_json::{Value, json};
 
-type Shared = Arc<Mutex<Vec<Value>>>;
+type Shared = Arc<Mutex<Served>>;
+
+/// What it lists, and the methods that it was asked for.
+struct Served {
+    tools: Vec<Value>,
+    asked: Vec<String>,
+}
 
 /// A server on loopback that lists what it is told to, and answers every call with the arguments.
 pub(crate) struct Upstream {
@@ -24,7 +30,7 @@ impl Upstream {
             .enable_all()
             .build()
             .expect("a runtime");
-        let tools: Shared = Arc::new(Mutex::new(tools.to_vec()));
+        let tools: Shared = Arc::new(Mutex::new(Served { tools: tools.to_vec(), asked: Vec::new() }));
         let listener = runtime.block_on(tokio::net::TcpListener::bind("127.0.0.1:0")).expect("a port");
         let url = format!("http://{}/mcp", listener.local_addr().expect("an address"));
         let app = Router::new().route("/mcp", post(answer)).with_state(tools.clone());
@@ -34,7 +40,13 @@ impl Upstream {
 
     /// Serves other tools from now on.
     pub(crate) fn serve(&self, tools: &[Value]) {
-        *self.tools.lock().expect("no panic") = tools.to_vec();
+        self.tools.lock().expect("no panic").tools = tools.to_vec();
+    }
+
+    /// How many calls it was asked for.
+    pub(crate) fn calls(&self) -> usize {
+        let served = self.tools.lock().expect("no panic");
+        served.asked.iter().filter(|method| *method == "tools/call").count()
     }
 }
 
@@ -44,6 +56,8 @@ pub(crate) fn tool(name: &str, description: &str) -> Value {
 }
 
 async fn answer(State(tools): State<Shared>, Json(request): Json<Value>) -> (StatusCode, Json<Value>) {
+    let asked = request["method"].as_str().unwrap_or_default().to_owned();
+    tools.lock().expect("no panic").asked.push(asked);
     let result = match request["method"].as_str() {
         Some("server/discover") => json!({
             "resultType": "complete", "supportedVersions": ["2026-07-28"], "capabilities": {"tools": {}},
@@ -52,7 +66,7 @@ async fn answer(State(tools): State<Shared>, Json(request): Json<Value>) -> (Sta
         }),
         Some("tools/list") => json!({
             "resultType": "complete", "ttlMs": 0, "cacheScope": "private",
-            "tools": *tools.lock().expect("no panic"),
+            "tools": tools.lock().expect("no panic").tools,
         }),
         Some("tools/call") => json!({
             "resultType": "complete",

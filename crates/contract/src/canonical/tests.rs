@@ -33,7 +33,7 @@ fn official_vectors() {
 fn examples_of_the_rfc() {
     let example = r#"{"numbers":[333333333.33333329,1E30,4.50,2e-3,0.000000000000000000000000001],"string":"\u20ac$\u000F\u000aA'\u0042\u0022\u005c\\\"\/","literals":[null,true,false]}"#;
     let expected = r#"{"literals":[null,true,false],"numbers":[333333333.3333333,1e+30,4.5,0.002,1e-27],"string":"€$\u000f\nA'B\"\\\\\"/"}"#;
-    assert_eq!(form(&serde_json::from_str(example).unwrap()).unwrap(), expected);
+    assert_eq!(form(&serde_json::from_str::<Value>(example).unwrap()).unwrap(), expected);
     assert!(matches!(canonical(example), Err(CanonicalFault::Ambiguous(_))));
 
     let sorting = r#"{"\u20ac":"Euro Sign","\r":"Carriage Return","\ufb33":"Hebrew Letter Dalet With Dagesh","1":"One","\ud83d\ude00":"Emoji: Grinning Face","\u0080":"Control","\u00f6":"Latin Small Letter O With Diaeresis"}"#;

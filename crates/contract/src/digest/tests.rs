@@ -7,6 +7,7 @@ const ABC: &str = "sha256:ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff
 fn is_written_and_read_in_one_form() {
     let digest = Digest::of("abc");
     assert_eq!(digest.to_string(), ABC);
+    assert_eq!(format!("{digest:?}"), ABC);
     assert_eq!(ABC.parse(), Ok(digest));
     assert_eq!(serde_json::to_string(&digest).unwrap(), format!("\"{ABC}\""));
     assert_eq!(serde_json::from_str::<Digest>(&format!("\"{ABC}\"")).unwrap(), digest);

@@ -2,8 +2,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::error::Error;
 use std::fmt;
 
-use super::{Live, Lock, Pin, Unfit, checked, repeated};
-use crate::canonical::{self, same_value};
+use super::{Checked, Live, Lock, Pin, Unfit, trimmed};
+use crate::canonical::{self, Fingerprint, same_value};
 use crate::digest::Digest;
 use crate::kind::{Item, Kind};
 
@@ -81,54 +81,53 @@ impl Lock {
 
     fn compare(&self, kind: Kind, live: &[(&str, &str)]) -> Vec<Finding> {
         let pins = self.pins(kind);
-        let repeated = repeated(live.iter().map(|(name, _)| *name));
-        let by_name: BTreeMap<&str, &str> = live.iter().copied().collect();
-        let names: BTreeSet<&str> = pins.keys().map(String::as_str).chain(by_name.keys().copied()).collect();
-        let state = |name: &str| {
-            if repeated.contains(name) {
-                return State::Unreadable { why: format!("the list has two {kind}s of this name") };
-            }
-            match (pins.get(name), by_name.get(name)) {
-                (Some(pin), Some(definition)) => pin.compare(definition),
-                (None, Some(definition)) => match checked(kind, name, definition) {
+        let mut listed: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
+        for (name, definition) in live {
+            listed.entry(name).or_default().push(definition);
+        }
+        let missing = pins.keys().filter(|name| !listed.contains_key(name.as_str()));
+        let mut found: Vec<(&str, State)> = missing.map(|name| (name.as_str(), State::Missing)).collect();
+        found.extend(listed.into_iter().map(|(name, definitions)| {
+            let state = match (definitions.as_slice(), pins.get(name)) {
+                ([definition], Some(pin)) => pin.compare(definition),
+                ([definition], None) => match Checked::new(kind, name, definition) {
                     Ok(_) => State::New,
                     Err(unfit) => unreadable(kind, &unfit),
                 },
-                // A name comes from one of the two.
-                (_, None) => State::Missing,
-            }
-        };
-        names.into_iter().map(|name| Finding { item: kind.item(name), state: state(name) }).collect()
+                _ => State::Unreadable { why: format!("the list has two {kind}s of this name") },
+            };
+            (name, state)
+        }));
+        found.sort_unstable_by_key(|(name, _)| *name);
+        found.into_iter().map(|(name, state)| Finding { item: kind.item(name), state }).collect()
     }
 }
 
 impl Pin {
     fn compare(&self, definition: &str) -> State {
-        let (raw, live) = match checked(self.kind, &self.name, definition) {
-            Ok(checked) => checked,
-            Err(unfit) => return unreadable(self.kind, &unfit),
-        };
-        if live.raw == self.raw_digest {
+        // These bytes were checked when they were pinned or the lock was read.
+        if trimmed(definition) == self.definition.get() {
             return State::Same;
         }
-        let fields: Vec<String> = match (canonical::parse(self.definition.get()), canonical::parse(raw.get()))
-        {
-            (Ok(pinned), Ok(live)) => {
-                let names: BTreeSet<&String> = pinned.keys().chain(live.keys()).collect();
-                let differs = |name: &&String| match (pinned.get(*name), live.get(*name)) {
-                    (Some(pinned), Some(live)) => !same_value(pinned, live),
-                    _ => true,
-                };
-                names.into_iter().filter(differs).cloned().collect()
-            }
-            (Err(fault), _) | (_, Err(fault)) => {
-                return unreadable(self.kind, &Unfit::Definition(fault));
-            }
+        let live = match Checked::new(self.kind, &self.name, definition) {
+            Ok(live) => live,
+            Err(unfit) => return unreadable(self.kind, &unfit),
         };
-        if fields.is_empty() && live.jcs == self.digest {
-            State::RawOnly { pinned: self.raw_digest, live: live.raw }
+        let pinned = match canonical::parse(self.definition.get()) {
+            Ok(pinned) => pinned,
+            Err(fault) => return unreadable(self.kind, &Unfit::Definition(fault)),
+        };
+        let names: BTreeSet<&String> = pinned.keys().chain(live.members.keys()).collect();
+        let differs = |name: &&String| match (pinned.get(*name), live.members.get(*name)) {
+            (Some(pinned), Some(live)) => !same_value(pinned, live),
+            _ => true,
+        };
+        let fields: Vec<String> = names.into_iter().filter(differs).cloned().collect();
+        let Fingerprint { jcs, raw, .. } = live.fingerprint;
+        if fields.is_empty() && jcs == self.digest {
+            State::RawOnly { pinned: self.raw_digest, live: raw }
         } else {
-            State::Changed { pinned: self.digest, live: live.jcs, fields }
+            State::Changed { pinned: self.digest, live: jcs, fields }
         }
     }
 }

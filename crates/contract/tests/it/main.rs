@@ -1,4 +1,24 @@
-//! Laws of the canonical form and of locks, for any definition.
+//! Laws of the canonical form and of locks, for any definition; and judges of what is told of contracts, each written
+//! without regard to how it is found out.
+#![expect(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    clippy::indexing_slicing,
+    reason = "tests fail by panicking"
+)]
+
+mod compatible;
+mod dice;
+mod independent;
+mod locks;
+mod poison;
+mod renames;
+mod repair_laws;
+mod samples;
+mod schemas;
+mod severity;
+mod stories;
 
 use aldgate_contract::{Kind, Live, Lock, State, UpstreamIdentity, canonical, fingerprint};
 use proptest::prelude::*;

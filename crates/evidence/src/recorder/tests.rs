@@ -105,3 +105,34 @@ fn digests_under_another_key_say_nothing_of_each_other() {
     assert_ne!(one.of(b"{}"), two.of(b"{}"));
     assert_ne!(one.of(b"{}"), one.of(b"{ }"));
 }
+
+#[tokio::test]
+async fn ended_calls_are_added_up_by_tool_and_version_and_kept_at_the_end() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let store = Arc::new(Store::open(folder.path()).await.expect("a store"));
+    let (recorder, task) = Recorder::start(store.clone());
+    for (call, outcome, version, violation) in [
+        (1, "complete", Some(2), false),
+        (2, "failed", Some(2), true),
+        (3, "tool_error", Some(1), false),
+        (4, "input_required", Some(2), false),
+        (5, "complete", None, false),
+    ] {
+        let ended = Row {
+            tool: Some("up/t".into()),
+            outcome: Some(outcome.into()),
+            contract_version: version,
+            violation,
+            took_ms: Some(3),
+            ..row(Kind::Outcome, call)
+        };
+        recorder.record(&ended, None, Durability::Group).await.expect("recorded");
+    }
+    let asked = Row { tool: Some("up/t".into()), contract_version: Some(2), ..row(Kind::Intent, 6) };
+    recorder.record(&asked, None, Durability::Group).await.expect("recorded");
+    drop(recorder);
+    task.await.expect("ended");
+    let seen = store.observations("main", "up/t").await.expect("observations");
+    let counts: Vec<_> = seen.iter().map(|o| (o.version, o.calls, o.failures, o.violations)).collect();
+    assert_eq!(counts, [(2, 2, 1, 1), (1, 1, 1, 0)]);
+}

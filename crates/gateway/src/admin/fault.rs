@@ -37,7 +37,7 @@ impl AdminFault {
     }
 
     pub(super) fn no_route() -> Self {
-        let message = "there is no such route; the API has /v1/status, /v1/reload, /v1/tools, /v1/approvals, /v1/evidence, /v1/traces and /metrics";
+        let message = "there is no such route; the API has /v1/status, /v1/reload, /v1/quarantine/release, /v1/tools, /v1/approvals, /v1/evidence, /v1/traces and /metrics";
         Self::new(404, "AG-ADMIN-ROUTE", message)
     }
 

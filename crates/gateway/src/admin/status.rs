@@ -3,14 +3,14 @@
 use std::sync::Arc;
 
 use aldgate_authority::{Action, Concern};
-use aldgate_contract::{Item, Kind};
+use aldgate_contract::Item;
 use axum::Json;
 use axum::extract::State;
 use serde_json::{Value, json};
 
 use super::Caller;
 use super::fault::AdminFault;
-use crate::catalog::{HeldBack, Source};
+use crate::catalog::{Drift, DriftState, HeldBack, Source, Standing, Why, quoted, spelled};
 use crate::clock;
 use crate::gate::Gate;
 
@@ -44,7 +44,7 @@ fn held(held: &HeldBack) -> Value {
 }
 
 fn upstream(source: &Source) -> Value {
-    let standing = source.standing.load();
+    let standing = source.standing();
     json!({
         "name": source.upstream.name(),
         "endpoint": source.upstream.endpoint(),
@@ -53,21 +53,59 @@ fn upstream(source: &Source) -> Value {
         "pinned_prompts": source.lock.prompts.len(),
         "resources": standing.resources.len(),
         "compared_at": standing.compared_at.map(clock::rfc3339),
-        "changed": standing
-            .changed
-            .iter()
-            .map(|(item, change)| (spelled(item), json!(change.detail)))
-            .collect::<serde_json::Map<_, _>>(),
-        "quarantined": standing.stranger.as_ref().map(|change| &change.detail),
+        "on_drift": source.on_drift,
+        "quarantined": drifted(source, &standing, DriftState::Quarantined),
+        "drift": drifted(source, &standing, DriftState::Noted),
+        "stranger": standing.stranger.as_ref().map(|drift| json!({
+            "since": clock::rfc3339(drift.since),
+            "why": drift.detail,
+            "command": format!("aldgate contracts diff {}", quoted(source.upstream.name())),
+        })),
         "resources_unlisted": standing.resources_unlisted,
         "unreachable": standing.unreachable,
     })
 }
 
-/// A tool by its name alone, as it always was; other contracts with what they are.
-fn spelled(item: &Item) -> String {
-    match item.kind {
-        Kind::Tool => item.name.clone(),
-        Kind::ResourceTemplate | Kind::Prompt => item.to_string(),
+/// The contracts in this state: since when, why, and the command that ends it.
+fn drifted(source: &Source, standing: &Standing, state: DriftState) -> Vec<Value> {
+    let drifts = standing.drifts.iter().filter(|(_, drift)| drift.state == state);
+    let told = drifts.map(|(item, drift)| {
+        json!({
+            "kind": item.kind,
+            "name": item.name,
+            "since": clock::rfc3339(drift.since),
+            "reason": drift.why,
+            "severity": drift.severity,
+            "why": drift.detail,
+            "renames": drift.renames,
+            "command": command(source, item, drift),
+        })
+    });
+    told.collect()
+}
+
+/// The command that ends it.
+fn command(source: &Source, item: &Item, drift: &Drift) -> String {
+    let upstream = source.upstream.name();
+    if !source.reviewed {
+        return "end `aldgate dev` and start it again: it pins what is served then".to_owned();
+    }
+    let what = spelled(upstream, item);
+    let exactly = drift.after.as_ref().map(|digest| format!(" --digest {digest}")).unwrap_or_default();
+    let renamed = drift.renames.first().and_then(|rename| rename.get("to")?.as_str());
+    match (drift.why, drift.known, renamed) {
+        (Why::Downgraded, Some(known), _) => {
+            format!("aldgate contracts accept {what} --version {}", known.saturating_add(1))
+        }
+        (Why::Missing, _, Some(to)) => {
+            let renamed = item.kind.item(to);
+            let rename = quoted(&format!("{}={to}", item.name));
+            format!("aldgate contracts accept {} --rename {rename}", spelled(upstream, &renamed))
+        }
+        (Why::Missing, ..) => format!("aldgate contracts accept {what}"),
+        // What is served is the pin; there is nothing to accept.
+        (Why::Violations, ..) => format!("aldgate contracts release {what}"),
+        _ if drift.form.is_none() => format!("aldgate contracts release {what}"),
+        _ => format!("aldgate contracts accept {what}{exactly}"),
     }
 }

@@ -1,19 +1,21 @@
 //! Building the catalogue from locks and registry.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use aldgate_authority::{Concern, Kind, Registry};
-use aldgate_contract::Kind as ContractKind;
+use aldgate_contract::{Kind as ContractKind, Lock};
 
 use super::{Catalog, CatalogFault, HeldBack, Prompt, Resource, Source, Tool, ToolFault, listing};
 use crate::chain::chain;
+use crate::settings::Signatures;
 
 const UNREGISTERED: &str = "not in the registry: prohibited";
 
 /// A catalogue under construction.
 struct Build<'a> {
     registry: &'a Registry,
+    signatures: &'a Signatures,
     strict: bool,
     held_back: Vec<HeldBack>,
 }
@@ -27,11 +29,12 @@ impl Catalog {
     pub(crate) fn build(
         sources: Vec<(Source, String)>,
         registry: &Registry,
+        signatures: &Signatures,
         strict: bool,
     ) -> Result<Self, CatalogFault> {
         let sources: Vec<(Arc<Source>, String)> =
             sources.into_iter().map(|(source, prefix)| (Arc::new(source), prefix)).collect();
-        let mut build = Build { registry, strict, held_back: Vec::new() };
+        let mut build = Build { registry, signatures, strict, held_back: Vec::new() };
         let tools = build.named(&sources, Kind::Tool, Tool::build, |tool: &Tool| &tool.offer.visible)?;
         let prompts =
             build.named(&sources, Kind::Prompt, Prompt::build, |prompt: &Prompt| &prompt.offer.visible)?;
@@ -82,6 +85,10 @@ impl Build<'_> {
                     self.held_back.push(HeldBack { tool, why: UNREGISTERED.to_owned() });
                     continue;
                 };
+                if let Some(why) = self.signatures.unsigned(upstream, pin) {
+                    self.hold_back(kind, &key, why);
+                    continue;
+                }
                 let made = match make(source, prefix, pin, entry) {
                     Ok(made) => made,
                     Err(fault @ (ToolFault::Name { .. } | ToolFault::Header { .. })) => {
@@ -107,16 +114,13 @@ impl Build<'_> {
     /// Everything that the registry names of an upstream must be in its lock.
     fn all_pinned(&self, sources: &[(Arc<Source>, String)], kind: Kind) -> Result<(), CatalogFault> {
         for (key, _) in self.registry.entries(kind) {
-            let pinned = key.split_once('/').is_some_and(|(upstream, name)| {
-                let mut all = sources.iter().map(|(source, _)| source);
-                all.any(|source| {
-                    source.upstream.name() == upstream
-                        && source.lock.pins(contract_kind(kind)).contains_key(name)
-                })
-            });
-            if !pinned {
+            let (upstream, name) = key.split_once('/').unwrap_or_default();
+            let source = sources.iter().find(|(source, _)| source.upstream.name() == upstream);
+            let lock = source.map(|(source, _)| source.lock.as_ref());
+            if !lock.is_some_and(|lock| lock.pins(contract_kind(kind)).contains_key(name)) {
                 let word = if kind == Kind::Tool { "" } else { "the prompt " };
-                return Err(CatalogFault::NotPinned { tool: format!("{word}`{key}`") });
+                let remedy = remedy(lock, kind, upstream, name);
+                return Err(CatalogFault::NotPinned { tool: format!("{word}`{key}`"), remedy });
             }
         }
         Ok(())
@@ -128,7 +132,23 @@ impl Build<'_> {
         sources: &[(Arc<Source>, String)],
     ) -> Result<BTreeMap<String, Arc<Resource>>, CatalogFault> {
         let mut found = BTreeMap::new();
-        for (key, entry) in self.registry.entries(Kind::Resource) {
+        let mut unsigned = BTreeSet::new();
+        for pin in sources
+            .iter()
+            .flat_map(|(source, _)| source.lock.resource_templates.values().map(move |pin| (source, pin)))
+        {
+            let upstream = pin.0.upstream.name();
+            let key = format!("{upstream}/{}", pin.1.name);
+            if self.registry.entry(Kind::Resource, upstream, &pin.1.name).is_none() {
+                continue;
+            }
+            if let Some(why) = self.signatures.unsigned(upstream, pin.1) {
+                self.hold_back(Kind::Resource, &key, why);
+                unsigned.insert(key);
+            }
+        }
+        for (key, entry) in self.registry.entries(Kind::Resource).filter(|(key, _)| !unsigned.contains(*key))
+        {
             let (upstream, name) = key.split_once('/').unwrap_or_default();
             let source = sources.iter().find(|(source, _)| source.upstream.name() == upstream);
             let Some((source, _)) = source else {
@@ -153,6 +173,7 @@ impl Build<'_> {
                         let tool = Concern::of(Kind::Resource, &key).to_string();
                         self.held_back.push(HeldBack { tool, why: UNREGISTERED.to_owned() });
                     }
+                    Some(_) if unsigned.contains(&key) => {}
                     Some(entry) => match Resource::build(source, name, entry) {
                         Ok(resource) => {
                             found.insert(key, Arc::new(resource));
@@ -164,6 +185,26 @@ impl Build<'_> {
         }
         Ok(found)
     }
+}
+
+/// What whoever wrote a registry entry without a contract may do about it.
+fn remedy(lock: Option<&Lock>, kind: Kind, upstream: &str, name: &str) -> String {
+    let of = contract_kind(kind);
+    let Some(lock) = lock else {
+        return format!("there is no upstream `{upstream}`: mend the entry's name, or remove the entry");
+    };
+    if let Some(successor) = lock.successor(of, name) {
+        return format!(
+            "`{upstream}/{successor}` took its place: give the entry that name, or remove the entry"
+        );
+    }
+    if !lock.retired(of, name).is_empty() {
+        return "it was taken out because the upstream does not list it any more: remove the entry, or rename \
+                it to what took its place"
+            .to_owned();
+    }
+    let item = Concern::of(kind, &format!("{upstream}/{name}"));
+    format!("pin it with `aldgate contracts accept {item}`, or remove the entry")
 }
 
 fn contract_kind(kind: Kind) -> ContractKind {

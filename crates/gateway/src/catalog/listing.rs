@@ -78,7 +78,7 @@ pub(super) fn page(
 ) -> Result<Answer, Refusal> {
     let after = cursor.map(|cursor| cursor::open(&gate.seal, principal, kind, cursor)).transpose()?;
     // What an upstream lists is not known before it was asked once. Until then nobody keeps the list.
-    let asked = |source: &Arc<Source>| source.standing.load().compared_at.is_some();
+    let asked = |source: &Arc<Source>| source.standing().compared_at.is_some();
     let whole = kind != ListKind::Resources || snapshot.catalog.sources.iter().all(asked);
     let ttl = if whole { LIST_TTL_MS } else { 0 };
     let list = listed(snapshot, principal, kind);
@@ -107,7 +107,7 @@ pub(super) fn page(
 pub(crate) fn listed(snapshot: &Snapshot, principal: &Principal, kind: ListKind) -> Arc<Listed> {
     let catalog = &snapshot.catalog;
     // One look at how the upstreams stand, for the key and for the list alike.
-    let standings = Standings(catalog.sources.iter().map(|source| source.standing.load_full()).collect());
+    let standings = Standings(catalog.sources.iter().map(|source| source.stand.now.load_full()).collect());
     let key = (principal.clone(), kind, standings.number());
     if let Ok(lists) = catalog.lists.0.lock()
         && let Some(kept) = lists.get(&key)

@@ -231,6 +231,12 @@ impl LiveList {
         told
     }
 
+    /// The live definitions of what is pinned and compared, by kind and name.
+    pub(crate) fn definitions(&self) -> BTreeMap<(Kind, &str), &str> {
+        let all = self.contracts.iter().flat_map(|(kind, list)| list.iter().map(|one| (*kind, one)));
+        all.map(|(kind, (name, raw))| ((kind, name.as_str()), raw.get())).collect()
+    }
+
     /// What is pinned and compared, as the lock takes it.
     pub(crate) fn as_live(&self) -> aldgate_contract::Live<'_> {
         self.contracts.iter().fold(aldgate_contract::Live::default(), |live, (kind, definitions)| {

@@ -24,6 +24,8 @@ pub(crate) struct Offer {
     pub(crate) source: Arc<Source>,
     /// Digest of the pinned contract; empty for a resource that is not under a pinned template.
     pub(crate) contract: Arc<str>,
+    /// Its version.
+    pub(crate) version: Option<u32>,
     /// What the lock has of it.
     pub(crate) pinned: Option<aldgate_contract::Item>,
     pub(crate) entry: Entry,
@@ -49,6 +51,7 @@ impl Offer {
             name: pin.name.clone(),
             source: source.clone(),
             contract: pin.digest.to_string().into(),
+            version: Some(pin.version),
             pinned: Some(aldgate_contract::Item { kind: pin.kind, name: pin.name.clone() }),
             entry: entry.clone(),
             concern: Concern::of(kind, &key).to_string().into(),
@@ -79,12 +82,19 @@ impl Offer {
 
     /// What differs between the live contract and the pinned one, as callers are told it.
     pub(crate) fn change(&self) -> Option<String> {
-        self.change_in(&self.source.standing.load()).map(str::to_owned)
+        self.change_in(&self.source.standing()).map(str::to_owned)
+    }
+
+    /// Notes that a result did not fit the pinned output schema.
+    pub(crate) async fn violated(&self) {
+        if let Some(item) = &self.pinned {
+            self.source.violated(item).await;
+        }
     }
 
     fn change_in<'a>(&self, standing: &'a Standing) -> Option<&'a str> {
-        let changed = || standing.changed.get(self.pinned.as_ref()?);
-        standing.stranger.as_ref().or_else(changed).map(|change| change.told.as_str())
+        let quarantined = || standing.quarantined(self.pinned.as_ref()?);
+        standing.stranger.as_ref().or_else(quarantined).map(|kept| kept.told.as_str())
     }
 }
 
@@ -147,13 +157,17 @@ pub(super) fn listing(
     pin: &Pin,
     entry: &Entry,
 ) -> Result<Box<RawValue>, ListingFault> {
-    let said = to_raw_value(&serde_json::json!({
+    let mut said = serde_json::json!({
         "digest": pin.digest.to_string(),
         "version": pin.version,
         "authority": entry.authority,
         "readOnly": entry.read_only,
         "boundaries": entry.boundaries,
-    }))?;
+    });
+    if let (Some(signature), Some(members)) = (&pin.signature, said.as_object_mut()) {
+        members.insert("signature".to_owned(), signature.clone().into());
+    }
+    let said = to_raw_value(&said)?;
     let named = match visible {
         Some(visible) => replaced(&pin.definition, &[("name", &to_raw_value(visible)?)])?,
         None => pin.definition.clone(),

@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use aldgate_approval::state::Presented;
 use aldgate_approval::{ApprovalId, Purpose, RequestState};
 use aldgate_authority::Uri;
+use aldgate_contract::Validator;
 use aldgate_wire::arguments::check_case;
 use aldgate_wire::elicitation::{self, Action};
 use aldgate_wire::header::{check_params, make_params, unrecognised_params};
@@ -14,7 +15,7 @@ use http::{HeaderMap, HeaderName, HeaderValue};
 use serde_json::Value;
 use serde_json::value::{RawValue, to_raw_value};
 
-use super::{Answer, Completion, Target, Tool, Validator, form, listing};
+use super::{Answer, Completion, Target, Tool, form, listing};
 use crate::clock;
 use crate::gate::Gate;
 use crate::listen::Wanted;

@@ -47,6 +47,7 @@ impl Resource {
             name: name.to_owned(),
             source: source.clone(),
             contract: pin.map(|pin| pin.digest.to_string()).unwrap_or_default().into(),
+            version: pin.map(|pin| pin.version),
             pinned: pin.map(|_| Item { kind: ContractKind::ResourceTemplate, name: name.to_owned() }),
             entry: entry.clone(),
         };
@@ -66,7 +67,7 @@ impl Catalog {
             return Some(found.clone());
         }
         let lists = |source: &&Arc<Source>| {
-            source.standing.load().resources.iter().any(|(listed, _)| listed == uri.as_str())
+            source.standing().resources.iter().any(|(listed, _)| listed == uri.as_str())
         };
         let source = self.sources.iter().find(lists)?;
         Resource::build(source, uri.as_str(), entry).ok().map(Arc::new)

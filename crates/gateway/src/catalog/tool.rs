@@ -3,14 +3,14 @@
 use std::sync::Arc;
 
 use aldgate_authority::{Entry, Hints, Kind};
-use aldgate_contract::Pin;
+use aldgate_contract::{Pin, SchemaFault, Validator};
 use aldgate_wire::header::{AnnotationFault, ParamHeader, param_headers};
 use aldgate_wire::tool::view;
 use serde_json::Value;
 use serde_json::value::RawValue;
 
+use super::Source;
 use super::offer::{Offer, listing};
-use super::{Source, Validator, schema};
 
 /// A pinned contract, the host's registry entry for it, and what both need at run time.
 pub(crate) struct Tool {
@@ -64,7 +64,7 @@ pub enum ToolFault {
         /// `input` or `output`.
         side: &'static str,
         /// Why not.
-        source: schema::SchemaFault,
+        source: SchemaFault,
     },
 }
 

@@ -1,70 +1,39 @@
 //! Comparing what an upstream serves with its lock.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use std::time::Duration;
 
-use aldgate_approval::Timestamp;
-use aldgate_contract::{Item, Lock, State};
+use aldgate_authority::Principal;
+use aldgate_contract::Item;
 
 use super::Source;
-use super::live::{Definitions, LiveList, live_list};
+use super::differences::{cut, differences};
+use super::drift::{Drift, Event, Found, settle};
+use super::drift_log::{Change, DriftLog, DriftLogFault, Drifts};
+use super::live::{LiveFault, LiveList, live_list};
+use super::standing::Standing;
 use crate::chain::chain;
 use crate::clock;
-use crate::settings::Bounds;
-use crate::upstream::Abilities;
+use crate::settings::{Bounds, OnDrift};
 
 /// The bounds of `verify_every`.
 const SHORTEST: Duration = Duration::from_secs(1);
 const LONGEST: Duration = Duration::from_secs(300);
 /// How old a comparison may be at most before calls wait for a new one; ordinarily twice `verify_every`.
 const OLDEST: Duration = Duration::from_secs(330);
+/// Strangers that are told of at most while a configuration is in use.
+const STRANGERS: usize = 16;
 
-/// The members of definitions that MCP defines; others have names that the upstream chose.
-const DEFINED: [&str; 11] = [
-    "name",
-    "title",
-    "description",
-    "icons",
-    "inputSchema",
-    "outputSchema",
-    "annotations",
-    "_meta",
-    "uriTemplate",
-    "mimeType",
-    "arguments",
-];
-
-/// In what a live contract differs from the pinned one.
-#[derive(Clone, Debug)]
-pub(crate) struct Change {
-    /// What callers are told: words of the host alone.
-    pub(crate) told: String,
-    /// What operators are told, with words of the upstream.
-    pub(crate) detail: String,
-}
-
-/// How an upstream's live contracts stand against the lock.
-#[derive(Clone, Debug, Default)]
-pub(crate) struct Standing {
-    /// When the last comparison that could be made began.
-    pub(crate) begun_at: Option<Timestamp>,
-    /// When they were last compared; `None` before the first time.
-    pub(crate) compared_at: Option<Timestamp>,
-    /// Contracts that differ, with what differs.
-    pub(crate) changed: BTreeMap<Item, Change>,
-    /// It calls itself otherwise than the server that was reviewed: nothing of it is served.
-    pub(crate) stranger: Option<Change>,
-    /// Why the last attempt to compare failed.
-    pub(crate) unreachable: Option<String>,
-    /// The resources that the upstream lists, by URI, as they were when they were last listed.
-    pub(crate) resources: Arc<Definitions>,
-    /// Why the resources are those of an earlier time.
-    pub(crate) resources_unlisted: Option<String>,
-    /// What the upstream says that it can.
-    pub(crate) abilities: Abilities,
-    /// A number that differs where the contracts that differ or the resources do.
-    pub(crate) version: u64,
+/// Why nothing was compared.
+#[derive(Debug, thiserror::Error)]
+enum Uncompared {
+    /// The lists could not be had.
+    #[error(transparent)]
+    Live(#[from] LiveFault),
+    /// The comparison broke off.
+    #[error("what the upstream lists could not be compared")]
+    Broken(#[from] tokio::task::JoinError),
 }
 
 impl Source {
@@ -72,7 +41,8 @@ impl Source {
     pub(crate) fn is_current(&self) -> bool {
         let good_for = (self.verify_every.clamp(SHORTEST, LONGEST) * 2).min(OLDEST);
         let good_for = u64::try_from(good_for.as_millis()).unwrap_or(u64::MAX);
-        self.standing.load().compared_at.is_some_and(|at| clock::now() < at.plus(good_for))
+        let standing = self.standing();
+        !standing.must_compare && standing.compared_at.is_some_and(|at| clock::now() < at.plus(good_for))
     }
 
     /// Compares with a comparison that begins after this; whether it could be made.
@@ -81,7 +51,7 @@ impl Source {
         // Who waits for a comparison that has begun already takes its result, which may be from before: twice is enough.
         for _ in 0..2 {
             self.verify(bounds).await;
-            let standing = self.standing.load();
+            let standing = self.standing();
             if standing.unreachable.is_none() && standing.begun_at.is_some_and(|begun| begun >= now) {
                 return true;
             }
@@ -92,42 +62,187 @@ impl Source {
     /// Compares the live list with the lock now. One comparison at a time, and who waited for one takes its result; a
     /// failed one keeps what was found before.
     pub(crate) async fn verify(&self, bounds: &Bounds) {
-        let seen = self.standing.load_full();
-        let _one = self.verifying.lock().await;
-        let before = self.standing.load_full();
-        if !Arc::ptr_eq(&seen, &before) {
+        let seen = self.stand.comparisons();
+        let _one = self.stand.verifying.lock().await;
+        if self.stand.comparisons() != seen {
             return;
         }
         let begun = clock::now();
-        let standing = match live_list(&self.upstream, bounds).await {
-            Ok(live) => Standing::found(&self.lock, live, begun, &before),
+        let listed = self.compared(bounds).await;
+        let _settling = self.stand.settling.lock().await;
+        let before = self.stand.now.load_full();
+        let standing = match listed {
+            Ok((live, found)) => {
+                let drifts = self.settled(&before.drifts, &found).await;
+                let next = Standing::found(&self.lock, live, begun, &before);
+                self.told_of_stranger(Standing { drifts, ..next }.numbered()).await
+            }
             Err(fault) => {
                 tracing::warn!(
                     error = &fault as &dyn std::error::Error,
                     "an upstream's contracts were not compared"
                 );
-                Standing { unreachable: Some(chain(&fault)), ..Standing::clone(&before) }
+                let comparisons = before.comparisons.wrapping_add(1);
+                Standing { unreachable: Some(chain(&fault)), comparisons, ..Standing::clone(&before) }
             }
         };
-        if let (Some(change), None) = (&standing.stranger, &before.stranger) {
-            let (upstream, change) = (self.upstream.name(), change.detail.as_str());
-            tracing::warn!(upstream, change, "an upstream is not the pinned one any more");
-        }
-        for (item, change) in &standing.changed {
-            if !before.changed.contains_key(item) {
+        self.stands(&before, standing);
+        self.stand.compared.notify_waiters();
+    }
+
+    /// What is live and in what it differs. It is compared on a thread of its own: an upstream may list so much that calls
+    /// would wait for it.
+    async fn compared(&self, bounds: &Bounds) -> Result<(LiveList, BTreeMap<Item, Found>), Uncompared> {
+        let live = live_list(&self.upstream, bounds).await?;
+        let lock = self.lock.clone();
+        let compared = tokio::task::spawn_blocking(move || {
+            let found = differences(&lock, &live);
+            (live, found)
+        });
+        Ok(compared.await?)
+    }
+
+    /// How contracts stand after a comparison. What the store does not take is quarantined all the same, and told of the next
+    /// time.
+    async fn settled(&self, before: &Arc<Drifts>, found: &BTreeMap<Item, Found>) -> Arc<Drifts> {
+        let now = clock::now();
+        let items: BTreeSet<&Item> = before.keys().chain(found.keys()).collect();
+        let changed: Vec<Change> = items
+            .into_iter()
+            .filter_map(|item| {
+                let earlier = before.get(item);
+                let settled = settle(self.on_drift, earlier, found.get(item), now);
+                match earlier.filter(|earlier| earlier.unkept) {
+                    // What the store did not take is told now.
+                    Some(earlier) => {
+                        let (drift, _) = settled.unwrap_or_else(|| (earlier.clone(), None));
+                        Some((item.clone(), Drift { unkept: false, ..drift }, Some(Event::Quarantined)))
+                    }
+                    None => settled.map(|(drift, event)| (item.clone(), drift, event)),
+                }
+            })
+            .collect();
+        for (item, kept, event) in &changed {
+            if event.is_some() {
+                let (upstream, state) = (self.upstream.name(), kept.state);
                 tracing::warn!(
-                    upstream = self.upstream.name(),
-                    what = %item,
-                    change = change.detail,
-                    "a contract is not the pinned one any more"
+                    upstream,
+                    what = cut(&item.to_string()),
+                    ?state,
+                    change = kept.detail,
+                    "a contract drifted"
                 );
             }
         }
-        let differs = standing.version != before.version;
-        let other = standing.abilities != before.abilities
-            || standing.is_known() != before.is_known()
-            || standing.stranger.is_some() != before.stranger.is_some();
-        self.standing.store(Arc::new(standing));
+        self.kept(before, changed).await
+    }
+
+    /// Keeps what changed, in the store and for the calls to come.
+    async fn kept(&self, before: &Arc<Drifts>, changed: Vec<Change>) -> Arc<Drifts> {
+        if changed.is_empty() {
+            return Arc::clone(before);
+        }
+        let mut drifts = Drifts::clone(before);
+        let at_once = self.log.as_ref().map_or(1, DriftLog::at_once);
+        for changes in changed.chunks(at_once) {
+            let written = match &self.log {
+                Some(log) => log.keep(&self.lock, changes, None).await,
+                None => Ok(()),
+            };
+            if let Err(fault) = &written {
+                let error = fault as &dyn std::error::Error;
+                tracing::error!(upstream = self.upstream.name(), error, "what drifted was not kept");
+            }
+            for (item, drift, _) in changes {
+                // Nothing is served again that the store does not know of, and what it does not know of is kept the next time.
+                if written.is_ok() {
+                    drifts.insert(item.clone(), drift.clone());
+                } else if drift.is_quarantined() {
+                    drifts.insert(item.clone(), Drift { unkept: true, ..drift.clone() });
+                }
+            }
+        }
+        Arc::new(drifts)
+    }
+
+    async fn told_of_stranger(&self, mut next: Standing) -> Standing {
+        let (Some(stranger), Some(log)) = (&next.stranger, &self.log) else { return next };
+        if next.strangers.len() < STRANGERS && !next.strangers.contains(&stranger.detail) {
+            tracing::warn!(
+                upstream = self.upstream.name(),
+                change = stranger.detail,
+                "an upstream is not the pinned one any more"
+            );
+            match log.tell(&self.lock, Event::Stranger, stranger).await {
+                Ok(()) => {
+                    next.strangers.insert(stranger.detail.clone());
+                }
+                Err(fault) => {
+                    let error = &fault as &dyn std::error::Error;
+                    tracing::error!(upstream = self.upstream.name(), error, "a stranger was not told of");
+                }
+            }
+        }
+        next
+    }
+
+    /// Notes that a result of a tool did not fit its pinned output schema; the tool is quarantined where those are too many.
+    pub(crate) async fn violated(&self, item: &Item) {
+        let now = clock::now();
+        let upstream = self.upstream.name();
+        let Some(log) = &self.log else { return };
+        let _settling = self.stand.settling.lock().await;
+        let before = self.stand.now.load_full();
+        if self.on_drift == OnDrift::Warn || before.quarantined(item).is_some() {
+            return;
+        }
+        let detail = match log.too_many_violations(upstream, &item.name, now).await {
+            Ok(None) => return,
+            Ok(Some(detail)) => detail,
+            Err(fault) => {
+                let error = &fault as &dyn std::error::Error;
+                tracing::error!(
+                    upstream,
+                    what = cut(&item.to_string()),
+                    error,
+                    "a violation of a contract was not noted"
+                );
+                return;
+            }
+        };
+        tracing::warn!(upstream, what = cut(&item.to_string()), detail, "a tool does not keep its contract");
+        let kept = Drift::violated(before.drifts.get(item), detail, now);
+        let drifts = self.kept(&before.drifts, vec![(item.clone(), kept, Some(Event::Quarantined))]).await;
+        self.stands(&before, Standing { drifts, ..Standing::clone(&before) }.numbered());
+    }
+
+    /// Lets something be served again that is quarantined, and compares anew; whether it was.
+    pub(crate) async fn release(&self, item: &Item, by: &Principal) -> Result<bool, DriftLogFault> {
+        let Some(log) = &self.log else { return Ok(false) };
+        let _settling = self.stand.settling.lock().await;
+        let before = self.stand.now.load_full();
+        let Some(kept) = before.quarantined(item) else { return Ok(false) };
+        let released = kept.released(clock::now());
+        let changed = [(item.clone(), released.clone(), Some(Event::Released))];
+        log.keep(&self.lock, &changed, Some(by)).await?;
+        log.forget_violations(self.upstream.name(), &item.name).await?;
+        let mut drifts = Drifts::clone(&before.drifts);
+        drifts.insert(item.clone(), released);
+        let drifts = Arc::new(drifts);
+        // A release accepts nothing: it is compared before it is called.
+        let next = Standing { drifts, must_compare: true, ..Standing::clone(&before) }.numbered();
+        self.stands(&before, next);
+        self.recheck.notify_one();
+        Ok(true)
+    }
+
+    /// Uses how the upstream stands now, and tells those who listen where it is another way than before.
+    fn stands(&self, before: &Standing, now: Standing) {
+        let differs = now.version != before.version;
+        let other = now.abilities != before.abilities
+            || now.is_known() != before.is_known()
+            || now.stranger.is_some() != before.stranger.is_some();
+        self.stand.now.store(Arc::new(now));
         if other {
             self.watch.look_again();
         }
@@ -135,121 +250,6 @@ impl Source {
             self.listeners.recheck();
         }
     }
-}
-
-impl Standing {
-    /// Whether anything is known of the upstream: it was compared, or could not be.
-    pub(crate) fn is_known(&self) -> bool {
-        self.compared_at.is_some() || self.unreachable.is_some()
-    }
-
-    /// What can be taken over from an earlier configuration of the same upstream until it is compared anew: everything
-    /// where the lock is the same, else its resources, which are data and no contracts.
-    pub(crate) fn carried(&self, same_lock: bool) -> Self {
-        if same_lock {
-            return self.clone();
-        }
-        let (resources, version) = (self.resources.clone(), self.version);
-        Self { resources, version, ..Self::default() }
-    }
-
-    /// How an upstream stands that was compared just now.
-    pub(crate) fn found(lock: &Lock, live: LiveList, begun: Timestamp, before: &Self) -> Self {
-        use std::hash::{DefaultHasher, Hash as _, Hasher as _};
-        let changed = differences(lock, &live);
-        let stranger = stranger(lock, &live);
-        let mut hasher = DefaultHasher::new();
-        (stranger.is_some(), changed.keys().collect::<Vec<_>>()).hash(&mut hasher);
-        // Resources are data: where they cannot be listed, the last that is known stays, and nothing else is held up.
-        let (resources, resources_unlisted) = match live.resources {
-            Ok(resources) => (Arc::new(resources), None),
-            Err(fault) => {
-                tracing::warn!(
-                    error = &fault as &dyn std::error::Error,
-                    "an upstream's resources could not be listed"
-                );
-                (before.resources.clone(), Some(chain(&fault)))
-            }
-        };
-        for (uri, raw) in resources.iter() {
-            (uri, raw.get()).hash(&mut hasher);
-        }
-        Self {
-            begun_at: Some(begun),
-            compared_at: Some(clock::now()),
-            changed,
-            stranger,
-            unreachable: None,
-            resources,
-            resources_unlisted,
-            abilities: live.abilities,
-            version: hasher.finish(),
-        }
-    }
-}
-
-/// A server that calls itself otherwise is not the one that was reviewed.
-fn stranger(lock: &Lock, live: &LiveList) -> Option<Change> {
-    let pinned = lock.upstream.server.as_ref().filter(|pinned| live.server.as_ref() != Some(pinned))?;
-    let found = live.server.as_deref().unwrap_or("nothing");
-    Some(Change {
-        told: "the server calls itself otherwise than the pinned one".to_owned(),
-        detail: format!("the server calls itself `{found}`, pinned is `{pinned}`"),
-    })
-}
-
-fn differences(lock: &Lock, live: &LiveList) -> BTreeMap<Item, Change> {
-    let mut changed = BTreeMap::new();
-    for finding in lock.verify(live.as_live()) {
-        let item = finding.item;
-        match finding.state {
-            // Other bytes with the same canonical form say the same; what is served are the pinned bytes.
-            State::Same | State::New | State::RawOnly { .. } => {}
-            State::Changed { fields, .. } => {
-                changed.insert(item, Change::of_members(&fields));
-            }
-            State::Missing => {
-                changed.insert(item, Change::plain("not served any more"));
-            }
-            State::Unreadable { why } => {
-                changed.insert(item, Change::unreadable(&why));
-            }
-        }
-    }
-    // A second definition under a pinned name, or one that cannot be read, leaves open which one a call would meet.
-    for (item, why) in &live.refused {
-        if lock.pins(item.kind).contains_key(&item.name) {
-            changed.insert(item.clone(), Change::unreadable(why));
-        }
-    }
-    changed
-}
-
-impl Change {
-    fn plain(what: &str) -> Self {
-        Self { told: what.to_owned(), detail: what.to_owned() }
-    }
-
-    fn unreadable(why: &str) -> Self {
-        Self { told: "it cannot be read".to_owned(), detail: format!("cannot be read: {}", cut(why)) }
-    }
-
-    fn of_members(fields: &[String]) -> Self {
-        let mut known: Vec<&str> =
-            fields.iter().map(String::as_str).filter(|field| DEFINED.contains(field)).collect();
-        if known.len() < fields.len() {
-            known.push("members that MCP does not define");
-        }
-        Self {
-            told: format!("changed: {}", known.join(", ")),
-            detail: format!("changed: {}", cut(&fields.join(", "))),
-        }
-    }
-}
-
-/// The beginning of what an upstream says, for an operator.
-fn cut(text: &str) -> String {
-    text.chars().filter(|letter| !letter.is_control()).take(300).collect()
 }
 
 /// Compares what an upstream serves with its lock, for ever; early where the upstream tells of a change, but not more than
@@ -260,7 +260,7 @@ pub(crate) async fn keep_verifying(source: Arc<Source>, bounds: Bounds) {
     let mut failures = 0;
     loop {
         source.verify(&bounds).await;
-        failures = if source.standing.load().unreachable.is_some() { failures + 1 } else { 0 };
+        failures = if source.standing().unreachable.is_some() { failures + 1 } else { 0 };
         let pause = pause(every, failures, clock::random().map_or(0, |[byte]| byte));
         tokio::time::sleep(SHORTEST).await;
         let _ = tokio::time::timeout(pause.saturating_sub(SHORTEST), source.recheck.notified()).await;

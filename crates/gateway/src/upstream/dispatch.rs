@@ -26,6 +26,8 @@ use crate::{observe, reply};
 pub struct Outcome {
     pub(crate) ended: Ended,
     pub(crate) took_ms: u64,
+    /// Whether the result does not fit the pinned output schema.
+    pub(crate) violation: bool,
 }
 
 impl Outcome {
@@ -74,12 +76,13 @@ impl Gate {
             // something is seen through to its end: somebody will want to know how it ended.
             _ = left, if read_only => Err(Fault::ClientLeft),
         };
+        let violation = matches!(ended, Err(Fault::Unfit(_)));
         let ended = match ended {
             Ok(ended) => ended,
             Err(fault) => Ended::Failed(fault.told(&spent, read_only, sent)),
         };
         let took_ms = u64::try_from(begun.elapsed().as_millis()).unwrap_or(u64::MAX);
-        Outcome { ended, took_ms }
+        Outcome { ended, took_ms, violation }
     }
 
     async fn attempt(
@@ -91,6 +94,10 @@ impl Gate {
     ) -> Result<Ended, Fault> {
         let (token, level) = (spent.meta.progress_token.as_deref(), spent.meta.log_level.as_deref());
         let mut way = Way { patience: self.patience(spent), notices: Notices::new(client, token, level) };
+        // Since it was ruled, the evidence was written, and meanwhile the contract may have been quarantined.
+        if let Some(what) = spent.offer().change() {
+            return Err(Fault::Changed(what));
+        }
         let mut first = self.send(trail, spent, None, &mut way).await?;
         if is_header_mismatch(&first) {
             // The server did not begin, and its contract may be another one by now: that is looked up, and where it is
@@ -242,6 +249,8 @@ pub(super) enum Fault {
     Exchange(ExchangeFault),
     /// An answer that cannot be passed on.
     Invalid(String),
+    /// A result that the pinned output schema does not allow.
+    Unfit(String),
     /// The upstream asked for what it may not ask for.
     MayNotAsk(String),
     /// The gateway could not write its own part.
@@ -283,7 +292,9 @@ impl Fault {
             || match &self {
                 Self::Exchange(fault) => fault.was_sent(),
                 Self::Changed(_) => false,
-                Self::Invalid(_) | Self::MayNotAsk(_) | Self::Own(_) | Self::ClientLeft => true,
+                Self::Invalid(_) | Self::Unfit(_) | Self::MayNotAsk(_) | Self::Own(_) | Self::ClientLeft => {
+                    true
+                }
             };
         let (code, what) = match &self {
             Self::Exchange(ExchangeFault::Connect(_)) => {
@@ -296,7 +307,9 @@ impl Fault {
                 ("AG-UPSTREAM-CREDENTIAL", fault.to_string())
             }
             Self::Exchange(fault) => ("AG-UPSTREAM-ANSWER", fault.to_string()),
-            Self::Invalid(what) => ("AG-UPSTREAM-ANSWER", format!("its answer is not valid: {what}")),
+            Self::Invalid(what) | Self::Unfit(what) => {
+                ("AG-UPSTREAM-ANSWER", format!("its answer is not valid: {what}"))
+            }
             Self::MayNotAsk(what) => ("AG-UPSTREAM-ASKS", what.clone()),
             Self::Changed(what) => ("AG-CONTRACT-CHANGED", what.clone()),
             Self::ClientLeft => ("AG-CLIENT-LEFT", "the client left, the request was given up".to_owned()),
@@ -308,7 +321,9 @@ impl Fault {
         match self {
             Self::Exchange(fault) => refusal.because(fault),
             Self::Own(fault) => refusal.because(fault),
-            Self::Invalid(_) | Self::MayNotAsk(_) | Self::Changed(_) | Self::ClientLeft => refusal,
+            Self::Invalid(_) | Self::Unfit(_) | Self::MayNotAsk(_) | Self::Changed(_) | Self::ClientLeft => {
+                refusal
+            }
         }
     }
 }

@@ -44,7 +44,7 @@ pub(crate) async fn keep_listening(source: Arc<Source>) {
     loop {
         changes.mark_unchanged();
         // Looked up first: what is wanted then rests on abilities that are at least as new.
-        let known = source.standing.load().is_known();
+        let known = source.standing().is_known();
         let (asked, generation) = wanted(&source);
         if !asked.lists.any() && asked.uris.is_empty() {
             // What the upstream can is known after the first comparison, and may change: it counts as a change. Until then
@@ -107,7 +107,7 @@ pub(crate) async fn keep_listening(source: Arc<Source>) {
 
 /// What is asked of the upstream now. Of one that is not the pinned one nothing is heard.
 fn wanted(source: &Source) -> (Wanted, u64) {
-    let standing = source.standing.load();
+    let standing = source.standing();
     let Abilities { tells_tools, tells_prompts, tells_resources, subscribe, .. } = match &standing.stranger {
         Some(_) => Abilities::default(),
         None => standing.abilities,

@@ -49,13 +49,13 @@ fn output(spent: &Spent, view: &ResultView) -> Result<(), Fault> {
         }
         Presence::Null => Value::Null,
         Presence::Absent => {
-            return Err(Fault::Invalid(
+            return Err(Fault::Unfit(
                 "it has no `structuredContent`, which its contract promises".to_owned(),
             ));
         }
     };
     schema.check(&value).map_err(|places| {
-        Fault::Invalid(format!("its `structuredContent` does not fit its pinned output schema: {places}"))
+        Fault::Unfit(format!("its `structuredContent` does not fit its pinned output schema: {places}"))
     })
 }
 

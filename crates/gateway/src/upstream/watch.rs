@@ -5,10 +5,8 @@
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use arc_swap::ArcSwap;
 use tokio::sync::watch;
 
-use crate::catalog::Standing;
 use crate::listen::{Listener, Lists, Seat, Wanted};
 use crate::permit::WatchPermit;
 
@@ -83,15 +81,6 @@ impl Watch {
         drop(wanted);
         let (listener, principal) = (seat.listener.clone(), seat.principal.clone());
         Some(Watched { watch: self.clone(), uri, listener, principal, generation })
-    }
-
-    /// Returns once something is known of the upstream.
-    pub(crate) async fn is_known(&self, standing: &ArcSwap<Standing>) {
-        let mut changes = self.generation.subscribe();
-        while !standing.load().is_known() {
-            // The sender lives as long as `self`.
-            let _ = changes.changed().await;
-        }
     }
 
     /// Has what is asked for looked at again: something else is wanted, or the upstream can something else.

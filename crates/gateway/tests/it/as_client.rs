@@ -3,7 +3,6 @@
 use std::collections::BTreeSet;
 use std::sync::{Arc, Mutex};
 
-use aldgate_contract::Lock;
 use aldgate_gateway::settings::{Pins, Transport};
 use aldgate_testkit::{Behaviour, Call};
 use axum::Router;
@@ -128,7 +127,7 @@ async fn a_list_is_read_to_its_last_page_with_cursors_as_they_came() {
     .await;
     assert_eq!(text(&world.call("look", TEXT).await), "done");
     let upstream = &world.look("/v1/status").await["upstreams"][0];
-    assert_eq!((&upstream["changed"], &upstream["unreachable"]), (&json!({}), &Value::Null));
+    assert_eq!((&upstream["quarantined"], &upstream["unreachable"]), (&json!([]), &Value::Null));
     let cursors = CURSORS.lock().unwrap().clone();
     let expected = [None, Some(String::new()), Some(" é\"\\ ".to_owned())];
     assert_eq!(cursors.get(..3), Some(expected.as_slice()));
@@ -184,7 +183,7 @@ async fn what_a_server_says_of_its_tools_decides_nothing() {
         "look" => (name, &*wild),
         _ => (name, text),
     });
-    let lock = Lock::pin(fake::lock("up").upstream, tools, "2026-11-30T00:00:00Z").unwrap();
+    let lock = fake::accepted(tools);
     let mut world = World::plain().await;
     world.up.lists(&tools.map(|(_, text)| text)).unwrap();
     world.restart(|config| config.up().pins = Pins::Locked(lock)).await;

@@ -5,7 +5,6 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use aldgate_authority::Authority;
-use aldgate_contract::Lock;
 use aldgate_gateway::settings::Pins;
 use aldgate_gateway::{Gateway, StartFault};
 use aldgate_testkit::{Behaviour, Call};
@@ -21,12 +20,12 @@ async fn listed(world: &World) -> Vec<String> {
     result["tools"].as_array().unwrap().iter().map(|tool| tool["name"].as_str().unwrap().to_owned()).collect()
 }
 
-/// What the gateway has found to differ, once it has looked.
-async fn changed(world: &World, upstream: usize) -> Value {
+/// What the gateway has quarantined, once it has looked.
+async fn quarantined(world: &World, upstream: usize) -> Value {
     eventually("a comparison", async || {
         let status = world.look("/v1/status").await;
         let upstream = &status["upstreams"][upstream];
-        upstream["compared_at"].is_string().then(|| upstream["changed"].clone())
+        upstream["compared_at"].is_string().then(|| upstream["quarantined"].clone())
     })
     .await
 }
@@ -49,10 +48,9 @@ async fn start_with_look(definition: &str) -> World {
 async fn a_changed_tool_is_refused_and_the_others_are_served() {
     for changed_definition in [
         fake::LOOK.replace("closely", "very closely"),
-        fake::LOOK.replace("\"text\":{\"type\":\"string\"}", "\"text\":{}"),
+        fake::LOOK.replace("\"text\":{\"type\":\"string\"}", "\"text\":{\"type\":\"null\"}"),
         fake::LOOK.replace("\"readOnlyHint\":true", "\"readOnlyHint\":false"),
         fake::LOOK.replace("\"x-odd\" : 1.50", "\"x-odd\" : 1.51"),
-        fake::LOOK.replace("\"title\":\"Look\"", "\"title\":\"Look\",\"icons\":[]"),
     ] {
         assert_ne!(changed_definition, fake::LOOK);
         let world = start_with_look(&changed_definition).await;
@@ -67,7 +65,8 @@ async fn a_changed_tool_is_refused_and_the_others_are_served() {
         assert_eq!(world.up.calls("look").len(), 0);
         assert_eq!(listed(&world).await, ["measure", "note", "order", "region", "reorder", "ship"]);
         assert_eq!(text(&world.call("note", LOOK).await), "done", "the others go on");
-        assert_eq!(world.story().await[0], "refusal automatic - AG-CONTRACT-CHANGED");
+        let story = ["drift - quarantined -", "refusal automatic - AG-CONTRACT-CHANGED"];
+        assert_eq!(world.story().await[..2], story);
     }
 }
 
@@ -75,8 +74,15 @@ async fn a_changed_tool_is_refused_and_the_others_are_served() {
 async fn a_refusal_names_the_member_that_changed() {
     let world = start_with_look(&fake::LOOK.replace("closely", "very closely")).await;
     let reply = world.call("look", LOOK).await;
-    assert!(text(&reply).contains("changed: description"), "{}", text(&reply));
-    assert_eq!(changed(&world, 0).await["look"], "changed: description");
+    assert!(text(&reply).contains("(1 behavioural: description)"), "{}", text(&reply));
+    let found = quarantined(&world, 0).await;
+    assert_eq!(
+        (&found[0]["name"], &found[0]["severity"]),
+        (&json!("look"), &json!("behavioural")),
+        "{found}"
+    );
+    let command = found[0]["command"].as_str().unwrap();
+    assert!(command.starts_with("aldgate contracts accept up/look --digest sha256:"), "{command}");
 }
 
 #[tokio::test]
@@ -118,7 +124,7 @@ async fn a_tool_that_was_never_reviewed_is_not_served() {
 }
 
 #[tokio::test]
-async fn a_change_at_run_time_is_found_and_so_is_its_end() {
+async fn a_change_at_run_time_is_found() {
     let world = World::start(|config| config.up().verify_every = Duration::from_secs(1)).await;
     assert_eq!(text(&world.call("look", LOOK).await), "done");
     let definitions = with_look(&fake::LOOK.replace("closely", "very closely"));
@@ -128,12 +134,6 @@ async fn a_change_at_run_time_is_found_and_so_is_its_end() {
     })
     .await;
     assert_eq!(code(&world.call("look", LOOK).await), "AG-CONTRACT-CHANGED");
-    world.up.lists(&fake::TOOLS.map(|(_, definition)| definition)).unwrap();
-    eventually("its end being found", async || {
-        listed(&world).await.contains(&"look".to_owned()).then_some(())
-    })
-    .await;
-    assert_eq!(text(&world.call("look", LOOK).await), "done");
 }
 
 #[tokio::test]
@@ -150,6 +150,14 @@ async fn a_server_by_another_name_is_another_server() {
             text(&reply)
         );
     }
+    let rows = world.look("/v1/evidence?kind=drift").await["rows"].as_array().unwrap().clone();
+    let drift = &rows[0]["drift"];
+    assert_eq!((&drift["event"], &drift["upstream"]), (&json!("stranger"), &json!("up")), "{rows:?}");
+    assert_eq!(drift["before"], fake::lock("up").upstream.digest().unwrap().to_string());
+    assert!(drift["after"].is_string() && drift["after"] != drift["before"], "{drift}");
+    assert_eq!(drift["diff"][0]["path"], "/server");
+    let stranger = world.look("/v1/status").await["upstreams"][0]["stranger"].clone();
+    assert_eq!(stranger["command"], "aldgate contracts diff up", "{stranger}");
     assert_eq!(listed(&world).await, Vec::<String>::new());
 }
 
@@ -252,9 +260,8 @@ async fn a_tool_whose_header_annotations_are_invalid_is_held_back_and_the_others
     let mut world = World::plain().await;
     let definitions = with_look(&annotated);
     world.up.lists(&definitions.iter().map(String::as_str).collect::<Vec<_>>()).unwrap();
-    let identity = fake::lock("up").upstream;
     let pinned = fake::TOOLS.map(|(name, text)| (name, if name == "look" { &*annotated } else { text }));
-    let lock = Lock::pin(identity, pinned, "2026-11-30T00:00:00Z").unwrap();
+    let lock = fake::accepted(pinned);
     let log = Log::default();
     let writer = log.clone();
     let subscriber = tracing_subscriber::fmt().with_ansi(false).with_writer(move || writer.clone()).finish();
@@ -360,12 +367,12 @@ async fn resources_of_an_upstream_that_was_not_asked_yet_are_a_list_that_nobody_
         let result = world.send(&Call::method(method)).await.result().unwrap();
         result["ttlMs"].as_u64().unwrap() > 0
     };
-    changed(&world, 0).await;
+    quarantined(&world, 0).await;
     assert!(kept(&world, "resources/list").await);
     world
         .restart(|config| config.upstreams.push(settings_of("gone", "gone_", http("http://127.0.0.1:1/mcp"))))
         .await;
-    changed(&world, 0).await;
+    quarantined(&world, 0).await;
     assert!(!kept(&world, "resources/list").await);
     // What is pinned is known.
     assert!(kept(&world, "tools/list").await);

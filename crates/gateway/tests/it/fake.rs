@@ -63,6 +63,11 @@ pub(crate) fn lock(upstream: &str) -> Lock {
     Lock::pin(identity(upstream), TOOLS, "2026-11-30T00:00:00Z").unwrap()
 }
 
+/// That lock with these tools accepted as the next version of those that changed.
+pub(crate) fn accepted<'a>(tools: impl IntoIterator<Item = (&'a str, &'a str)>) -> Lock {
+    lock("up").repin(tools, "2026-12-01T00:00:00Z").unwrap()
+}
+
 fn identity(upstream: &str) -> UpstreamIdentity {
     UpstreamIdentity {
         name: upstream.to_owned(),

@@ -7,6 +7,7 @@ mod as_server;
 mod bounds;
 mod contracts;
 mod crossing;
+mod drift;
 mod evidence;
 mod failures;
 mod fake;

@@ -1,7 +1,6 @@
 //! Reading the configuration again while the gateway runs.
 
 use aldgate_authority::Authority;
-use aldgate_contract::{Lock, UpstreamIdentity};
 use aldgate_gateway::settings::Pins;
 use aldgate_testkit::{Behaviour, Call, Latch};
 
@@ -21,10 +20,7 @@ async fn an_accepted_contract_is_served_without_a_restart() {
     assert_eq!(code(&world.call("look", TEXT).await), "AG-CONTRACT-CHANGED");
     world.configure(|config| {
         let names = fake::TOOLS.iter().map(|(name, _)| *name).filter(|name| *name != "look").chain(["look"]);
-        let Pins::Locked(before) = &config.up().pins else { panic!("not locked") };
-        let identity: UpstreamIdentity = before.upstream.clone();
-        let lock =
-            Lock::pin(identity, names.zip(definitions.iter().copied()), "2026-11-30T00:00:00Z").unwrap();
+        let lock = fake::accepted(names.zip(definitions.iter().copied()));
         config.up().pins = Pins::Locked(lock);
     });
     let reply = world.reload_as("approver").await;

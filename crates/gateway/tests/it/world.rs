@@ -7,7 +7,7 @@ use std::time::Duration;
 use aldgate_approval::SealKey;
 use aldgate_authority::{Authority, Entry, PolicySet, PrincipalKind, Prompts, Registry, Resources};
 use aldgate_evidence::Row;
-use aldgate_gateway::settings::{Pins, Settings, Transport, UpstreamSettings};
+use aldgate_gateway::settings::{OnDrift, Pins, Settings, Signatures, Transport, UpstreamSettings};
 use aldgate_gateway::{ConfigurationSource, Configured, Gateway, Parts};
 use aldgate_identity::{ConfiguredPrincipal, TokenHash, TokenTable};
 use aldgate_store::Store;
@@ -45,6 +45,7 @@ pub(crate) struct Config {
     /// From when on the tokens of agents are good no more.
     pub(crate) expires_at: Option<time::OffsetDateTime>,
     pub(crate) telemetry: Telemetry,
+    pub(crate) signatures: Signatures,
 }
 
 impl Config {
@@ -61,6 +62,17 @@ impl Config {
         match self.otherwise {
             Some(authority) => registry.with_default(authority).unwrap(),
             None => registry,
+        }
+    }
+
+    fn configured(self) -> Configured {
+        Configured {
+            registry: self.registry(),
+            policies: PolicySet::parse(&[("test.cedar".to_owned(), self.policy)]).unwrap(),
+            upstreams: self.upstreams,
+            identity: Arc::new(principals(self.expires_at)),
+            tenants: ["default".to_owned(), "elsewhere".to_owned()].into(),
+            signatures: self.signatures,
         }
     }
 
@@ -81,6 +93,7 @@ pub(crate) fn settings_of(name: &str, prefix: &str, transport: Transport) -> Ups
         may_ask: Vec::new(),
         ask_origins: Vec::new(),
         verify_every: Duration::from_secs(300),
+        on_drift: OnDrift::default(),
     }
 }
 
@@ -174,13 +187,7 @@ impl World {
     pub(crate) fn configure(&self, change: impl FnOnce(&mut Config)) {
         let mut config = self.config();
         change(&mut config);
-        let configured = Configured {
-            registry: config.registry(),
-            policies: PolicySet::parse(&[("test.cedar".to_owned(), config.policy)]).unwrap(),
-            upstreams: config.upstreams,
-            identity: Arc::new(principals(config.expires_at)),
-        };
-        *self.running.as_ref().unwrap().next.0.lock().unwrap() = Some(configured);
+        *self.running.as_ref().unwrap().next.0.lock().unwrap() = Some(config.configured());
     }
 
     /// Has the gateway read its configuration again, as `who`.
@@ -209,6 +216,7 @@ impl World {
             secret: [7; 32],
             expires_at: None,
             telemetry: Telemetry::off(),
+            signatures: Signatures::default(),
         }
     }
 
@@ -304,14 +312,11 @@ impl World {
 /// What a gateway with this configuration and a store in this folder is made of.
 pub(crate) async fn parts(config: Config, folder: &std::path::Path) -> Parts {
     Parts {
-        registry: config.registry(),
-        policies: PolicySet::parse(&[("test.cedar".to_owned(), config.policy)]).unwrap(),
-        settings: config.settings,
-        upstreams: config.upstreams,
-        identity: Arc::new(principals(config.expires_at)),
-        store: Store::open(folder).await.unwrap(),
+        settings: config.settings.clone(),
+        telemetry: config.telemetry.clone(),
         seal: SealKey::derive(&config.secret).unwrap(),
-        telemetry: config.telemetry,
+        configured: config.configured(),
+        store: Store::open(folder).await.unwrap(),
     }
 }
 

@@ -3,6 +3,7 @@ use std::path::PathBuf;
 use aldgate_approval::SealFault;
 use aldgate_authority::PolicyFault;
 use aldgate_contract::LockFault;
+use aldgate_contract::signature::{KeyFault, KeyringFault};
 use aldgate_gateway::StartFault;
 use aldgate_identity::TokensFault;
 use aldgate_store::StoreFault;
@@ -41,9 +42,17 @@ pub(crate) enum AssembleFault {
     )]
     #[diagnostic(
         code("AG-CONFIG-LOCK"),
-        help("pin it anew with `aldgate contracts pin {upstream}` and review the change")
+        help("review what is served there, and pin it anew with `aldgate contracts pin {upstream} --all`")
     )]
     Endpoint { upstream: String, pinned: String, configured: String },
+    #[error("the lock of upstream `{upstream}` is of an upstream that the host calls `{pinned}`")]
+    #[diagnostic(
+        code("AG-CONFIG-LOCK"),
+        help(
+            "name the right file; an upstream that gets another name is pinned anew under that name, and reviewed"
+        )
+    )]
+    OtherName { upstream: String, pinned: String },
     #[error("upstream `{upstream}`: {what}")]
     #[diagnostic(code("AG-CONFIG-UPSTREAM"))]
     Upstream { upstream: String, what: String },
@@ -69,6 +78,30 @@ pub(crate) enum AssembleFault {
         #[source]
         source: std::io::Error,
     },
+    #[error("the host's key `{path}` cannot be used; `gateway.state_dir` names its folder", path = .path.display())]
+    #[diagnostic(code("AG-CONFIG-HOST-KEY"))]
+    HostKeyFile {
+        path: PathBuf,
+        #[source]
+        source: std::io::Error,
+    },
+    #[error("the host's key `{path}` cannot be used; `gateway.state_dir` names its folder", path = .path.display())]
+    #[diagnostic(code("AG-CONFIG-HOST-KEY"))]
+    HostKey {
+        path: PathBuf,
+        #[source]
+        source: KeyFault,
+    },
+    #[error("{which} in `contracts.keys` cannot be used")]
+    #[diagnostic(code("AG-CONFIG-KEYS"))]
+    Key {
+        which: String,
+        #[source]
+        source: KeyFault,
+    },
+    #[error("the keys in `contracts.keys` cannot be used together")]
+    #[diagnostic(code("AG-CONFIG-KEYS"))]
+    Keyring(#[from] KeyringFault),
     #[error("traces and metrics cannot be set up")]
     #[diagnostic(code("AG-CONFIG-TELEMETRY"))]
     Telemetry(#[from] aldgate_telemetry::StartFault),

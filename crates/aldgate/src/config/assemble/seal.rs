@@ -29,7 +29,7 @@ pub(super) fn seal_key(variable: Option<&str>, state_dir: &Path) -> Result<SealK
 }
 
 /// Writes a file that only its owner can read, and that was not there before.
-fn write_private(path: &Path, content: &[u8]) -> std::io::Result<()> {
+pub(super) fn write_private(path: &Path, content: &[u8]) -> std::io::Result<()> {
     use std::io::Write as _;
     use std::os::unix::fs::OpenOptionsExt as _;
     let mut file = std::fs::OpenOptions::new().write(true).create_new(true).mode(0o600).open(path)?;

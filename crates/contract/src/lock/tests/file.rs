@@ -1,6 +1,6 @@
 use expect_test::{Expect, expect};
 
-use super::super::{Lock, LockFault};
+use super::super::{Lock, LockFault, Past};
 use super::{AT, LATER, ODD, PLAIN, SPACED, all, lock, upstream};
 use crate::{Kind, Live};
 
@@ -9,7 +9,7 @@ fn the_text_is_for_review() {
     let lock = Lock::pin(upstream(), [("plain", PLAIN)], AT).unwrap();
     expect![[r#"
         {
-          "format": 1,
+          "format": 2,
           "upstream": {
             "name": "parts",
             "endpoint": "inproc:field-service/parts",
@@ -34,6 +34,10 @@ fn the_text_is_for_review() {
     .assert_eq(&lock.to_pretty_json());
 }
 
+fn shown(past: &[Past]) -> String {
+    past.iter().map(|past| format!("{past:?} {}\n", past.definition.get())).collect()
+}
+
 /// **Invariant:** what is served after reading a lock is what was pinned, byte by byte.
 #[test]
 fn the_text_gives_the_exact_bytes_back() {
@@ -45,14 +49,15 @@ fn the_text_gives_the_exact_bytes_back() {
         let back = &read.tools[name];
         assert_eq!(back.definition.get(), pin.definition.get());
         assert_eq!((back.digest, back.raw_digest), (pin.digest, pin.raw_digest));
-        assert_eq!(
-            (back.version, &back.pinned_at, &back.history),
-            (pin.version, &pin.pinned_at, &pin.history)
-        );
+        assert_eq!((back.version, &back.pinned_at), (pin.version, &pin.pinned_at));
+        assert_eq!(shown(&back.history), shown(&pin.history));
     }
     assert_eq!(read.upstream, lock.upstream);
-    assert_eq!(read.retired(Kind::Tool, "plain"), lock.retired(Kind::Tool, "plain"));
+    let retired = |lock: &Lock| shown(lock.retired(Kind::Tool, "plain"));
+    assert!(retired(&lock).contains(PLAIN));
+    assert_eq!(retired(&read), retired(&lock));
     assert_eq!(read.to_pretty_json(), text, "writing is stable");
+    assert_eq!(read.tools["odd"].history[0].definition.get(), ODD, "the history has its bytes too");
     assert!(text.contains("1.100,") && text.contains("9007199254740993,") && text.contains(r"\u00e9\/é"));
     assert_eq!(
         text.matches("\"raw\":").count(),
@@ -141,9 +146,9 @@ fn kept_bytes_must_be_the_definition_that_is_shown() {
 #[test]
 fn refuses_texts_that_are_no_lock() {
     refuses(
-        "\"format\": 1",
         "\"format\": 2",
-        expect!["the lock has format 2, expected 1; use the version of aldgate that wrote it, or pin anew"],
+        "\"format\": 1",
+        expect!["the lock has format 1, expected 2; use the version of aldgate that wrote it, or pin anew"],
     );
     refuses(
         "\"version\": 1,",
@@ -174,6 +179,102 @@ fn history_must_ascend() {
     assert!(matches!(fault, LockFault::Versions { item } if item.name == "plain"));
 }
 
+/// What no program writes was written by hand.
+#[test]
+fn what_cannot_have_been_accepted_is_refused() {
+    let at = "\"pinnedAt\": \"2026-11-30T10:00:00Z\"";
+    let beside = |more: &str| format!("{at}, {more}");
+    for (more, expected) in [
+        (
+            r#""renames": [{"from": "a", "to": "a"}]"#,
+            expect!["the lock was edited: the `renames` of tool `odd` are not one to one; restore the file"],
+        ),
+        (
+            r#""renames": [{"from": "a", "to": "b"}, {"from": "a", "to": "c"}]"#,
+            expect!["the lock was edited: the `renames` of tool `odd` are not one to one; restore the file"],
+        ),
+        (
+            r#""renames": [{"from": "a", "to": "c"}, {"from": "b", "to": "c"}]"#,
+            expect!["the lock was edited: the `renames` of tool `odd` are not one to one; restore the file"],
+        ),
+        (
+            r#""acknowledged": ["hidden_content", "nothing"]"#,
+            expect![
+                "the lock was edited: tool `odd` has `nothing` acknowledged, which is no check; restore the file"
+            ],
+        ),
+        (
+            r#""renamedFrom": "old""#,
+            expect![
+                "the lock was edited: tool `odd` is `renamedFrom` `old`, whose contracts are not in its history; restore the file"
+            ],
+        ),
+    ] {
+        refuses(at, &beside(more), expected);
+    }
+    refuses(
+        at,
+        "\"pinnedAt\": \"2026-11-31T10:00:00Z\"",
+        expect![
+            "the lock was edited: `pinnedAt` of tool `odd` is `2026-11-31T10:00:00Z`, expected a time of RFC 3339; restore the file"
+        ],
+    );
+    refuses(
+        "\"version\": 1,",
+        "\"version\": 4294967295,",
+        expect![
+            "the lock was edited: tool `odd` has version 4294967295, at most 2000000000 are given; restore the file"
+        ],
+    );
+    // A version is chosen for a lock that is written anew.
+    let text = lock().to_pretty_json();
+    assert!(Lock::parse(&text.replacen("\"version\": 1,", "\"version\": 7,", 1)).is_ok());
+    let said =
+        r#""renames": [{"from": "a", "to": "b"}, {"from": "b", "to": "a"}], "acknowledged": ["unreadable"]"#;
+    assert!(Lock::parse(&text.replacen(at, &beside(said), 1)).is_ok());
+}
+
+#[test]
+fn nothing_is_pinned_and_retired() {
+    let retired = lock().repin([("odd", ODD), ("plain", PLAIN)], LATER).unwrap().to_pretty_json();
+    let pinned = lock().to_pretty_json();
+    let (_, members) = retired.split_once("\"retired\"").unwrap();
+    let members = members.replacen("\"version\": 1", "\"version\": 2", 1);
+    let end = pinned.trim_end().strip_suffix('}').unwrap().trim_end();
+    let fault = Lock::parse(&format!("{end}, \"retired\"{members}")).unwrap_err();
+    assert_eq!(
+        fault.to_string(),
+        "the lock was edited: tool `spaced` is pinned, and retired as well; restore the file"
+    );
+}
+
+#[test]
+fn an_edited_past_is_refused() {
+    let changed = PLAIN.replace("object\"}", "object\",\"x\":1}");
+    let lock = lock().repin([("plain", changed.as_str())], LATER).unwrap();
+    let text = lock.to_pretty_json();
+    let edited = |from: &str, to: &str| {
+        let (before, after) = text.rsplit_once(from).unwrap();
+        Lock::parse(&format!("{before}{to}{after}")).unwrap_err()
+    };
+    let first = crate::fingerprint(PLAIN).unwrap();
+    let other = crate::Digest::of("other").to_string();
+    for (recorded, what) in [(first.jcs, "digest"), (first.raw, "rawDigest")] {
+        let fault = edited(&recorded.to_string(), &other);
+        assert!(
+            matches!(&fault, LockFault::Edited { item, what: found, .. } if item.name == "plain" && *found == what),
+            "{fault}"
+        );
+    }
+    // Of a retired tool.
+    let fault = edited("\"spaced\": [", "\"spaces\": [");
+    assert!(matches!(&fault, LockFault::Name { item } if item.name == "spaces"), "{fault}");
+    let fault = edited("\"version\": 1", "\"version\": 0");
+    assert!(matches!(&fault, LockFault::Versions { item } if item.name == "spaced"), "{fault}");
+    let fault = edited("\"pinnedAt\"", "\"history\": [{}], \"pinnedAt\"");
+    assert!(matches!(&fault, LockFault::Shape(_)), "{fault}");
+}
+
 #[test]
 fn every_kind_has_its_place_in_the_text() {
     let lock = all().repin(Live::default().with(Kind::Prompt, []), LATER).unwrap();
@@ -199,7 +300,8 @@ fn every_kind_has_its_place_in_the_text() {
     );
     let read = Lock::parse(&text).unwrap();
     assert_eq!(read.to_pretty_json(), text);
-    assert_eq!(read.retired(Kind::Prompt, "diagnose"), lock.retired(Kind::Prompt, "diagnose"));
+    assert_eq!(shown(read.retired(Kind::Prompt, "diagnose")), shown(lock.retired(Kind::Prompt, "diagnose")));
+    assert_eq!(read.retired(Kind::Prompt, "diagnose").len(), 1);
     assert_eq!(read.retired(Kind::ResourceTemplate, "ticket://{id}").len(), 1);
     assert_eq!(read.resource_templates["gone://{x}"].definition.get(), super::GONE);
     assert_eq!(read.prompts["p"].kind, Kind::Prompt);

@@ -1,6 +1,7 @@
 use expect_test::expect;
+use proptest::prelude::*;
 
-use super::super::{Live, Lock, State};
+use super::super::{Checked, Live, Lock, State};
 use super::{AT, LATER, ODD, PLAIN, PROMPT, SPACED, TEMPLATE, all, lock, upstream};
 use crate::Kind;
 
@@ -119,4 +120,61 @@ fn what_was_not_asked_for_is_left_alone() {
     let none = lock.repin(Live::default().with(Kind::Prompt, []), LATER).unwrap();
     assert!(none.prompts.is_empty() && none.retired(Kind::Prompt, "diagnose").len() == 1);
     assert_eq!(none.tools.len(), 1);
+}
+
+/// Texts of which many say the same in other bytes, some cannot be read, and some are of another tool.
+fn text() -> impl Strategy<Value = String> {
+    let space = || prop_oneof![4 => Just(""), 1 => Just(" "), 1 => Just("\n\t\r"), 1 => Just("\u{a0}")];
+    let name = prop_oneof![
+        5 => Just(r#""name":"t""#),
+        1 => Just(r#""name": "t""#),
+        1 => Just(r#""n\u0061me":"t""#),
+        1 => Just(r#""name":"u""#),
+    ];
+    let member = prop_oneof![
+        Just(r#""x":1"#),
+        Just(r#""x":1.0"#),
+        Just(r#""y":9007199254740993"#),
+        Just(r#""y":9007199254740992"#),
+        Just(r#""z":"\ud800""#),
+    ];
+    let members = prop::collection::vec(member, 0..3);
+    (space(), name, members, space()).prop_map(|(before, name, members, after)| {
+        let members: Vec<&str> = std::iter::once(name).chain(members).collect();
+        format!("{before}{{{}}}{after}", members.join(","))
+    })
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { failure_persistence: None, cases: 1024, ..ProptestConfig::default() })]
+
+    /// Equal bytes are the same without being read again: digests of both say the same of every list.
+    #[test]
+    fn what_is_the_same_and_what_cannot_be_read_is_as_digests_say(
+        pinned in text(), served in prop::collection::vec(text(), 0..3), again in any::<bool>(),
+    ) {
+        let Ok(lock) = Lock::pin(upstream(), [("t", pinned.as_str())], AT) else { return Ok(()) };
+        let lock = if again { Lock::parse(&lock.to_pretty_json()).unwrap() } else { lock };
+        let served: Vec<&str> = served.iter().map(String::as_str).chain(again.then_some(pinned.as_str())).collect();
+        let found = lock.verify(served.iter().map(|text| ("t", *text)));
+        prop_assert_eq!(found.len(), 1);
+        let state = &found[0].state;
+        let expected = match served.as_slice() {
+            [] => "missing",
+            [one] => match Checked::new(Kind::Tool, "t", one) {
+                Ok(live) if live.fingerprint.raw == lock.tools["t"].raw_digest => "same",
+                Ok(_) => "other",
+                Err(_) => "unreadable",
+            },
+            _ => "unreadable",
+        };
+        let found = match state {
+            State::Missing => "missing",
+            State::Same => "same",
+            State::Changed { .. } | State::RawOnly { .. } => "other",
+            State::Unreadable { .. } => "unreadable",
+            State::New => "new",
+        };
+        prop_assert_eq!(found, expected);
+    }
 }

@@ -1,4 +1,3 @@
-use aldgate_contract::{Lock, UpstreamIdentity};
 use aldgate_gateway::settings::Pins;
 
 use super::{approved, order, retry};
@@ -61,13 +60,8 @@ async fn another_contract_needs_another_approval() {
     let (notice, id) = approved(&world).await;
     let definitions: Vec<_> = changed.iter().map(|(_, definition)| definition.as_str()).collect();
     world.up.lists(&definitions).unwrap();
-    let identity = UpstreamIdentity {
-        name: "up".to_owned(),
-        endpoint: "http://127.0.0.1/mcp".to_owned(),
-        server: Some(fake::SERVER.to_owned()),
-    };
     let live = changed.iter().map(|(name, definition)| (*name, definition.as_str()));
-    let lock = Lock::pin(identity, live, "2026-12-01T00:00:00Z").unwrap();
+    let lock = fake::accepted(live);
     world.restart(|config| config.up().pins = Pins::Locked(lock)).await;
     let reply = world.send(&retry(&notice)).await;
     assert_eq!(code(&reply), "AG-APPROVAL-SPENT", "{}", reply.text());

@@ -153,8 +153,9 @@ async fn a_contract_that_changes_while_a_retry_waits_is_refused() {
     let changing = async {
         world.up.lists(&[]).unwrap();
         crate::world::eventually("the change being found", async || {
-            let changed = &world.look("/v1/status").await["upstreams"][0]["changed"];
-            changed.as_object().is_some_and(|tools| tools.contains_key("order")).then_some(())
+            let status = world.look("/v1/status").await;
+            let quarantined = status["upstreams"][0]["quarantined"].as_array().cloned().unwrap_or_default();
+            quarantined.iter().any(|item| item["name"] == "order").then_some(())
         })
         .await;
         world.decide(&approval(&notice), "approve").await;

@@ -123,7 +123,7 @@ async fn a_template_that_changed_is_not_read_under() {
     world.restart(shelves).await;
     let reply = world.send(&Call::resource("note://a")).await;
     assert_eq!(code(&reply), "AG-CONTRACT-CHANGED", "{}", reply.text());
-    assert!(reply.text().contains("changed: mimeType"), "{}", reply.text());
+    assert!(reply.text().contains("breaking: mimeType"), "{}", reply.text());
     // The others are served meanwhile.
     assert_eq!(code(&world.call("look", r#"{"text":"t"}"#).await), "-");
     let listed = world.send(&Call::method("resources/templates/list")).await.result().unwrap();

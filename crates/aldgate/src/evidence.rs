@@ -1,0 +1,102 @@
+//! The evidence server beside the gateway: where it is mounted, who may read, and what it reads.
+
+use std::sync::Arc;
+
+use aldgate_contract::signature::SigningKey;
+use aldgate_evidence_server::{
+    Admission, Bounds, Denied, Doors, Endpoint, EvidenceServer, Reader, Shelf, Stored, ToolsFault,
+};
+use aldgate_gateway::{Beside, Gateway, Shown, View};
+use async_trait::async_trait;
+use axum::body::Body;
+use axum::extract::Request;
+use axum::response::{IntoResponse as _, Response};
+use axum::routing::{any, get};
+use axum::{Json, Router};
+use http::HeaderValue;
+use http::header::CACHE_CONTROL;
+use serde_json::Value;
+
+/// The path of the evidence server on the agents' listener.
+pub(crate) const PATH: &str = "/evidence/mcp";
+/// Where the public keys are.
+pub(crate) const KEYS: &str = "/.well-known/jwks.json";
+
+/// Mounts the evidence server and the public keys beside the gateway. What it gives back is told when the gateway is about
+/// to stop.
+pub(crate) fn mount(
+    gateway: &Gateway,
+    doors: &Doors,
+    key: &SigningKey,
+) -> Result<Arc<EvidenceServer>, ToolsFault> {
+    let view = gateway.view();
+    let source = Arc::new(Stored::new(gateway.store()));
+    let server = Arc::new(EvidenceServer::new(source, shelves(view.shown()), Some(key))?);
+    let endpoint = Arc::new(Endpoint::new(
+        server.clone(),
+        Arc::new(Tenants(view.clone())),
+        doors.clone(),
+        Bounds::default(),
+    ));
+    let own = key.public().to_jwk();
+    let keys = view.clone();
+    let router = Router::new()
+        .route(
+            PATH,
+            any(move |request: Request| async move {
+                let response: Response = endpoint.respond(request).await.map(Body::new);
+                response
+            }),
+        )
+        .route(KEYS, get(move || async move { public_keys(&keys, own) }));
+    let renewed = server.clone();
+    gateway.beside(Beside {
+        router,
+        reloaded: Box::new(move || renewed.replace_shelves(shelves(view.shown()))),
+    });
+    Ok(server)
+}
+
+/// What each upstream's lock holds, for every tenant.
+fn shelves(shown: Vec<Shown>) -> Vec<Shelf> {
+    shown.into_iter().map(|Shown { lock, visible }| Shelf { tenants: None, lock, visible }).collect()
+}
+
+/// The reviewers' keys and the host's own, as a JSON Web Key Set (RFC 7517 §5).
+fn public_keys(view: &View, own: Value) -> Response {
+    let mut set = view.keyring().jwks();
+    if let Some(Value::Array(keys)) = set.get_mut("keys") {
+        keys.push(own);
+    }
+    ([(CACHE_CONTROL, "public, max-age=300")], Json(set)).into_response()
+}
+
+/// Principals of the gateway, for whom the policies allow `audit`.
+struct Tenants(View);
+
+#[async_trait]
+impl Admission for Tenants {
+    async fn admit(&self, authorization: Option<&HeaderValue>) -> Result<Reader, Denied> {
+        let identity = self.0.authenticate(authorization.map(HeaderValue::as_bytes)).await;
+        let principal = identity
+            .map_err(|fault| Denied::Unauthenticated {
+                message: fault.to_string(),
+                challenge: fault.challenge().to_owned(),
+            })?
+            .principal;
+        let denied = (!self.0.may_audit(&principal)).then_some(Denied::Forbidden);
+        let code = denied.as_ref().map(|_| "AG-EVIDENCE-FORBIDDEN");
+        let noted = self.0.note_reading(&principal, code).await;
+        match (denied, noted) {
+            (Some(denied), _) => Err(denied),
+            (None, Ok(())) => Ok(Reader::of_tenant(principal.tenant.as_str())),
+            (None, Err(fault)) => {
+                tracing::error!(
+                    error = &fault as &dyn std::error::Error,
+                    "a reading of evidence was not recorded"
+                );
+                Err(Denied::Unrecorded)
+            }
+        }
+    }
+}
