@@ -109,12 +109,20 @@ fn shown(c: char) -> bool {
     !c.is_control() && !hidden.contains(&c) && !ranges.iter().any(|range| range.contains(&c))
 }
 
-/// Whatever a text is, it is answered.
+/// What cannot be read is a finding; what is no tool, template or prompt has nothing to find.
 #[test]
 fn what_is_no_definition_is_answered() {
-    for text in ["", "null", "[]", "{", "{\"name\":1}", "{\"description\":{\"a\":[]}}", "\"\\ud800\""] {
+    for text in ["", "null", "[]", "{", "\"\\ud800\"", "{\"a\":1,\"a\":2}"] {
         for kind in Kind::ALL {
-            drop(check(kind, text, "u", &[]));
+            let found = check(kind, text, "u", &[]);
+            let [only] = found.as_slice() else { panic!("{kind} {text}: {found:?}") };
+            assert_eq!((only.check, only.path.as_str()), ("unreadable", ""), "{text}");
+            assert!(only.what.starts_with("nothing in it was checked: "), "{text}: {}", only.what);
+        }
+    }
+    for text in ["{}", "{\"name\":1}", "{\"description\":{\"a\":[]}}"] {
+        for kind in Kind::ALL {
+            assert_eq!(check(kind, text, "u", &[]), [], "{kind} {text}");
         }
     }
 }

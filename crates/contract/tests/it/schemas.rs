@@ -5,7 +5,15 @@ use serde_json::{Map, Value, json};
 use crate::dice::{Dice, number};
 
 const NAMES: &[&str] = &["a", "b", "c", "x-d"];
-const PATTERNS: &[&str] = &["^[ab]+$", "^a", "^x-", "b$", "^[a-z]{2,3}$", "[0-9]"];
+/// Some take more than a linear engine: what is possessive gives nothing back.
+const PATTERNS: &[&str] =
+    &["^[ab]+$", "^a", "^x-", "b$", "^[a-z]{2,3}$", "[0-9]", "^a?+a$", "^[ab]++b$", "^(?=a)[ab]{1,2}$"];
+const DIALECTS: &[&str] = &[
+    "https://json-schema.org/draft/2020-12/schema",
+    "https://json-schema.org/draft/2019-09/schema",
+    "http://json-schema.org/draft-07/schema#",
+    "http://json-schema.org/draft-06/schema#",
+];
 const TYPES: &[&str] = &["string", "integer", "number", "boolean", "null", "array", "object"];
 
 /// A schema and what became of it; either may be the older one.
@@ -14,6 +22,9 @@ pub(crate) fn pair(dice: &mut Dice) -> [Value; 2] {
     let mut other = one.clone();
     for _ in 0..1 + dice.below(3) {
         edit(dice, &mut other);
+    }
+    if dice.percent(6) {
+        dialect(dice, &mut other);
     }
     if dice.percent(50) { [one, other] } else { [other, one] }
 }
@@ -197,6 +208,16 @@ fn places(schema: &Value, at: &str, found: &mut Vec<String>) {
             }
             _ => {}
         }
+    }
+}
+
+/// A part names a dialect.
+fn dialect(dice: &mut Dice, whole: &mut Value) {
+    let mut found = Vec::new();
+    places(whole, "", &mut found);
+    let at = dice.pick(&found).as_str();
+    if let Some(Value::Object(keywords)) = whole.pointer_mut(at) {
+        keywords.insert("$schema".to_owned(), json!(dice.word(DIALECTS)));
     }
 }
 
