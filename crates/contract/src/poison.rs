@@ -7,8 +7,8 @@
 //! A finding is no verdict: it is what a person has to look at before the contract is accepted. Nothing found is no proof of
 //! innocence either: the checks know forms of attacks, not intentions.
 //!
-//! **Invariant:** the time is linear in the definition for each of a fixed number of patterns, and for names linear in the
-//! number of neighbours.
+//! **Invariant:** the time is linear in the words that are looked at, which are bounded, for each of a fixed number of
+//! patterns; names are looked up, not compared one by one.
 
 #[cfg(test)]
 mod tests;
@@ -23,7 +23,7 @@ mod parameters;
 mod phrases;
 mod texts;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashSet};
 
 use serde::Serialize;
 use serde_json::{Map, Value};
@@ -31,6 +31,7 @@ use serde_json::{Map, Value};
 use crate::canonical;
 use crate::kind::Kind;
 
+use names::{Mentions, Names};
 use texts::Text;
 
 /// A name that is in use elsewhere: what a definition should neither mention nor resemble.
@@ -86,42 +87,109 @@ struct Subject<'a> {
     kind: Kind,
     definition: &'a Map<String, Value>,
     name: &'a str,
-    upstream: &'a str,
-    neighbours: &'a [Neighbour<'a>],
 }
 
-/// Checks one definition, given as JSON text; `upstream` serves it, `neighbours` are the tools of all upstreams, its own
-/// among them. Findings come in the order of the definition, each once.
-#[must_use]
-pub fn check(kind: Kind, definition: &str, upstream: &str, neighbours: &[Neighbour<'_>]) -> Vec<Finding> {
-    let members = match canonical::parse(definition) {
-        Ok(members) => members,
-        Err(fault) => {
-            let what = format!("nothing in it was checked: {fault}");
-            return vec![Finding { check: UNREADABLE, path: String::new(), what }];
+/// Bytes of words that are looked at, of one definition.
+const MAX_WORDS: usize = 128 << 10;
+
+/// Checks the definitions of one upstream, whose neighbours are prepared once.
+pub struct Checker<'a> {
+    upstream: Vec<String>,
+    names: Names<'a>,
+    mentions: Mentions<'a>,
+}
+
+impl<'a> Checker<'a> {
+    /// For what `upstream` serves; `neighbours` are the tools of all upstreams, its own among them.
+    #[must_use]
+    pub fn new(upstream: &str, neighbours: &[Neighbour<'a>]) -> Self {
+        let words = fold::words(upstream);
+        Self {
+            upstream: words.split(' ').filter(|word| word.len() > 3).map(str::to_owned).collect(),
+            names: Names::of(upstream, neighbours),
+            mentions: Mentions::of(upstream, neighbours),
         }
-    };
-    let name = members.get(kind.key()).and_then(Value::as_str).unwrap_or_default();
-    let subject = Subject { kind, definition: &members, name, upstream, neighbours };
-    let mut findings = Vec::new();
-    names::of_itself(&subject, &mut findings);
-    let about = instructions::About {
-        files: parameters::is_about_files(&subject),
-        upstream: fold::words(upstream).split(' ').filter(|word| word.len() > 3).map(str::to_owned).collect(),
-    };
-    let mentions = names::Mentions::of(&subject);
-    for text in texts::of(&members) {
-        characters::check(&text, &mut findings);
-        // An icon is an address or an image; no model reads it as words.
-        if !text.is_of_icon() {
+    }
+
+    /// Checks one definition, given as JSON text. Findings come in the order of the definition, each once. Of more than
+    /// 128 KiB of words, each text counted once, the rest is not read for what it says, which is a finding of its own.
+    #[must_use]
+    pub fn check(&self, kind: Kind, definition: &str) -> Vec<Finding> {
+        let members = match canonical::parse(definition) {
+            Ok(members) => members,
+            Err(fault) => {
+                let what = format!("nothing in it was checked: {fault}");
+                return vec![Finding { check: UNREADABLE, path: String::new(), what }];
+            }
+        };
+        let name = members.get(kind.key()).and_then(Value::as_str).unwrap_or_default();
+        let subject = Subject { kind, definition: &members, name };
+        let mut findings = Vec::new();
+        self.names.check(&subject, &mut findings);
+        let about =
+            instructions::About { files: parameters::is_about_files(&subject), upstream: &self.upstream };
+        let mut words = Budget::new(MAX_WORDS);
+        let mut harmless: HashSet<(&str, bool)> = HashSet::new();
+        for text in texts::of(&members) {
+            characters::check(&text, &mut findings);
+            // An icon is an address or an image; no model reads it as words. What said nothing says nothing again.
+            if text.is_of_icon() || harmless.contains(&(text.text, text.is_key)) {
+                continue;
+            }
+            if !words.take(text.text.len(), &text.path) {
+                continue;
+            }
+            let before = findings.len();
             hidden::check(&text, &mut findings);
             instructions::check(&text, &about, &mut findings);
             destinations::check(&text, &mut findings);
-            mentions.check(&text, &mut findings);
+            if !text.is_name() {
+                self.mentions.check(name, &text, &mut findings);
+                if findings.len() == before {
+                    harmless.insert((text.text, text.is_key));
+                }
+            }
         }
+        let mut of_parameters = Budget::new(MAX_WORDS);
+        parameters::check(&subject, &mut of_parameters, &mut findings);
+        if let Some((path, bytes)) = words.beyond.or(of_parameters.beyond) {
+            let what = format!(
+                "{bytes} bytes of its words, from here on, were not read: more than {MAX_WORDS} bytes are too many"
+            );
+            findings.push(Finding { check: UNREADABLE, path, what });
+        }
+        bounded(findings)
     }
-    parameters::check(&subject, &mut findings);
-    bounded(findings)
+}
+
+/// Checks one definition as [`Checker`] does; for many of one upstream prepare that.
+#[must_use]
+pub fn check(kind: Kind, definition: &str, upstream: &str, neighbours: &[Neighbour<'_>]) -> Vec<Finding> {
+    Checker::new(upstream, neighbours).check(kind, definition)
+}
+
+/// How many bytes of words may still be looked at.
+struct Budget {
+    left: usize,
+    /// Where it was too little first, and the bytes that were left out in all.
+    beyond: Option<(String, usize)>,
+}
+
+impl Budget {
+    fn new(left: usize) -> Self {
+        Self { left, beyond: None }
+    }
+
+    /// Whether so many bytes may be looked at. A text that does not fit is left out, what is shorter may still fit.
+    fn take(&mut self, bytes: usize, path: &str) -> bool {
+        if bytes <= self.left {
+            self.left -= bytes;
+            return true;
+        }
+        let (_, left_out) = self.beyond.get_or_insert_with(|| (path.to_owned(), 0));
+        *left_out += bytes;
+        false
+    }
 }
 
 /// Each finding once, and not more than [`MOST_OF_A_CHECK`] of a check.

@@ -95,6 +95,7 @@ pub(super) fn spelled(text: &str) -> String {
 fn invisible(text: &str) -> Vec<char> {
     let chars: Vec<char> = text.chars().collect();
     let at = |index: Option<usize>| index.and_then(|index| chars.get(index)).copied().unwrap_or(' ');
+    let has_flag = chars.contains(&'\u{1f3f4}');
     let mut flag = false;
     let mut found = Vec::new();
     for (index, c) in chars.iter().copied().enumerate() {
@@ -111,7 +112,7 @@ fn invisible(text: &str) -> Vec<char> {
                     || matches!(before, '#' | '*')
             }
             '\u{e0061}'..='\u{e007a}' => flag,
-            '\u{e007f}' => matches!(before, '\u{e0061}'..='\u{e007a}') && chars.contains(&'\u{1f3f4}'),
+            '\u{e007f}' => matches!(before, '\u{e0061}'..='\u{e007a}') && has_flag,
             _ => false,
         };
         if is_invisible(c) && !useful {

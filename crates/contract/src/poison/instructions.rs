@@ -28,14 +28,14 @@ static URGING: LazyLock<Regex> = LazyLock::new(|| {
 });
 
 /// What is known of the item whose words are looked at.
-pub(super) struct About {
+pub(super) struct About<'a> {
     /// Its own name says that it deals with keys and configuration.
     pub(super) files: bool,
     /// The words of its upstream's name.
-    pub(super) upstream: Vec<String>,
+    pub(super) upstream: &'a [String],
 }
 
-impl About {
+impl About<'_> {
     /// Whether words, or the few after them in the text, name the item's upstream.
     fn is_named_in(&self, words: &str, text: &str) -> bool {
         let after = text.split_once(words).map_or("", |(_, after)| after);
@@ -45,7 +45,7 @@ impl About {
 }
 
 /// Finds each sign once in a text.
-pub(super) fn check(text: &Text<'_>, about: &About, findings: &mut Vec<Finding>) {
+pub(super) fn check(text: &Text<'_>, about: &About<'_>, findings: &mut Vec<Finding>) {
     let mut add = |what: &'static str, words: &str| {
         let finding = Finding::new(MODEL_INSTRUCTIONS, text, format!("{what}: {}", quoted(words)));
         let known = |known: &Finding| {
@@ -77,6 +77,11 @@ pub(super) fn check(text: &Text<'_>, about: &About, findings: &mut Vec<Finding>)
         {
             add(NAMES_FILE, words.as_str());
         }
+        if !about.files
+            && let Some(words) = FILE_ASKED.find(&asking)
+        {
+            add(HANDS_OVER, words.as_str());
+        }
         if text.is_key
             && !about.files
             && let Some(words) = PATH.find(&reading)
@@ -95,6 +100,12 @@ pub(super) fn check(text: &Text<'_>, about: &About, findings: &mut Vec<Finding>)
 static PRIVATE_FILE: LazyLock<Regex> = LazyLock::new(|| {
     compiled(
         r"(?:^|[\s/~(])\.(?:ssh|aws|gnupg|netrc|npmrc|pypirc|pgpass|cursor)\b|\bid (?:rsa|ed25519|ecdsa|dsa)\b|etc/(?:passwd|shadow)|\bmcp\.json|claude desktop config|\bgit credentials|(?:bash|zsh|shell) history|wallet\.dat|\bkeychain\b|proc/self/environ|cookies\.sqlite",
+    )
+});
+/// What such a file, or one of configuration, holds is wanted.
+static FILE_ASKED: LazyLock<Regex> = LazyLock::new(|| {
+    compiled(
+        r"\b(?:{pass}|hold(?:s|ing)?|contain(?:s|ing)?|needs?|requires?|expects?|wants?|must be|filled with)\b{gap}{0,40}?\b(?:text|contents?|body|lines?|values?|copy|dump|output) of\b(?: \w+){0,4}?(?:{path})",
     )
 });
 static PATH: LazyLock<Regex> = LazyLock::new(|| {

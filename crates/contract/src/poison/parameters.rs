@@ -7,8 +7,8 @@ use serde_json::{Map, Value};
 
 use super::fold::{fold, words};
 use super::phrases::{WARNING, compiled};
-use super::texts::escaped;
-use super::{Finding, SENSITIVE_PARAMETER, Subject, quoted};
+use super::texts::Place;
+use super::{Budget, Finding, SENSITIVE_PARAMETER, Subject, quoted};
 use crate::kind::Kind;
 
 const SECRET: &str = "a secret";
@@ -78,12 +78,13 @@ pub(super) fn is_about_files(subject: &Subject<'_>) -> bool {
     subject.kind != Kind::ResourceTemplate && KEEPS_KEYS.is_match(&words(subject.name))
 }
 
-pub(super) fn check(subject: &Subject<'_>, findings: &mut Vec<Finding>) {
+pub(super) fn check(subject: &Subject<'_>, budget: &mut Budget, findings: &mut Vec<Finding>) {
     let tool = words(subject.name);
+    let mut look = Look { tool: &tool, budget, findings };
     match subject.kind {
         Kind::Tool => {
             if let Some(schema) = subject.definition.get("inputSchema") {
-                of_schema(schema, "/inputSchema", &tool, findings);
+                look.at_schema(schema, &Place::new("/inputSchema"));
             }
         }
         Kind::Prompt => {
@@ -91,70 +92,86 @@ pub(super) fn check(subject: &Subject<'_>, findings: &mut Vec<Finding>) {
             for (at, argument) in arguments.into_iter().flatten().enumerate() {
                 if let Value::Object(argument) = argument {
                     let name = argument.get("name").and_then(Value::as_str).unwrap_or_default();
-                    parameter(name, argument, &format!("/arguments/{at}"), &tool, findings);
+                    look.at(name, argument, &format!("/arguments/{at}"));
                 }
             }
         }
         Kind::ResourceTemplate => {
+            look.tool = "";
             for part in subject.name.split('{').skip(1).filter_map(|part| part.split('}').next()) {
                 for name in part.split(',').map(|name| name.trim_matches(|c: char| !c.is_alphanumeric())) {
-                    parameter(name, &Map::new(), "/uriTemplate", "", findings);
+                    look.at(name, &Map::new(), "/uriTemplate");
                 }
             }
         }
     }
 }
 
-/// Every property at any depth. The guard bounds the depth.
-fn of_schema(schema: &Value, path: &str, tool: &str, findings: &mut Vec<Finding>) {
-    match schema {
-        Value::Object(members) => {
-            for (key, value) in members {
-                let path = format!("{path}/{}", escaped(key));
-                if let ("properties" | "patternProperties", Value::Object(properties)) = (key.as_str(), value)
-                {
-                    for (name, property) in properties {
-                        let path = format!("{path}/{}", escaped(name));
-                        let empty = Map::new();
-                        parameter(name, property.as_object().unwrap_or(&empty), &path, tool, findings);
-                        of_schema(property, &path, tool, findings);
+struct Look<'a> {
+    tool: &'a str,
+    budget: &'a mut Budget,
+    findings: &'a mut Vec<Finding>,
+}
+
+impl Look<'_> {
+    /// Every property at any depth. The guard bounds the depth.
+    fn at_schema(&mut self, schema: &Value, place: &Place) {
+        match schema {
+            Value::Object(members) => {
+                for (key, value) in members {
+                    let place = place.below(key);
+                    if let ("properties" | "patternProperties", Value::Object(properties)) =
+                        (key.as_str(), value)
+                    {
+                        for (name, property) in properties {
+                            let place = place.below(name);
+                            let empty = Map::new();
+                            self.at(name, property.as_object().unwrap_or(&empty), &place.path);
+                            self.at_schema(property, &place);
+                        }
+                    } else if !matches!(key.as_str(), "default" | "const" | "enum" | "examples") {
+                        self.at_schema(value, &place);
                     }
-                } else if !matches!(key.as_str(), "default" | "const" | "enum" | "examples") {
-                    of_schema(value, &path, tool, findings);
                 }
             }
+            Value::Array(items) => {
+                for (at, item) in items.iter().enumerate() {
+                    self.at_schema(item, &place.below(&at.to_string()));
+                }
+            }
+            _ => {}
         }
-        Value::Array(items) => {
-            for (at, item) in items.iter().enumerate() {
-                of_schema(item, &format!("{path}/{at}"), tool, findings);
+    }
+
+    fn at(&mut self, name: &str, property: &Map<String, Value>, path: &str) {
+        let bytes = |member: &str| property.get(member).and_then(Value::as_str).map_or(0, str::len);
+        let values: usize = values(property).iter().map(|value| value.len()).sum();
+        if !self.budget.take(name.len() + bytes("title") + bytes("description") + values, path) {
+            return;
+        }
+        let named = words(name);
+        let text = |member: &str| property.get(member).and_then(Value::as_str).map(fold).unwrap_or_default();
+        let described = format!("{}. {}", text("title"), text("description"));
+        let described = described.trim_start_matches(['.', ' ']);
+        let asked = WARNING.replace_all(described, " ");
+        let (tool, findings) = (self.tool, &mut *self.findings);
+        let mut add = |what: &str, words: &str| {
+            let what = format!("the parameter {} asks for {what}: {}", quoted(name), quoted(words));
+            findings.push(Finding { check: SENSITIVE_PARAMETER, path: path.to_owned(), what });
+        };
+        if takes_text(property) {
+            if let Some(words) = secret(&named, &asked).filter(|_| !ABOUT_CREDENTIALS.is_match(tool)) {
+                add(SECRET, words);
+            }
+            if let Some(words) = talk(&named, &asked).filter(|_| !ABOUT_MODELS.is_match(tool)) {
+                add(TALK, words);
             }
         }
-        _ => {}
-    }
-}
-
-fn parameter(name: &str, property: &Map<String, Value>, path: &str, tool: &str, findings: &mut Vec<Finding>) {
-    let named = words(name);
-    let text = |member: &str| property.get(member).and_then(Value::as_str).map(fold).unwrap_or_default();
-    let described = format!("{}. {}", text("title"), text("description"));
-    let described = described.trim_start_matches(['.', ' ']);
-    let asked = WARNING.replace_all(described, " ");
-    let mut add = |what: &str, words: &str| {
-        let what = format!("the parameter {} asks for {what}: {}", quoted(name), quoted(words));
-        findings.push(Finding { check: SENSITIVE_PARAMETER, path: path.to_owned(), what });
-    };
-    if takes_text(property) {
-        if let Some(words) = secret(&named, &asked).filter(|_| !ABOUT_CREDENTIALS.is_match(tool)) {
-            add(SECRET, words);
-        }
-        if let Some(words) = talk(&named, &asked).filter(|_| !ABOUT_MODELS.is_match(tool)) {
-            add(TALK, words);
-        }
-    }
-    if !KEEPS_KEYS.is_match(tool) {
-        let named_file = PATH.find(&asked).map(|found| found.as_str().to_owned());
-        if let Some(words) = named_file.or_else(|| filled_in(property)) {
-            add("a file of secrets", &words);
+        if !KEEPS_KEYS.is_match(tool) {
+            let named_file = PATH.find(&asked).map(|found| found.as_str().to_owned());
+            if let Some(words) = named_file.or_else(|| filled_in(property)) {
+                add("a file of secrets", &words);
+            }
         }
     }
 }
@@ -182,12 +199,17 @@ fn talk<'a>(named: &'a str, asked: &'a str) -> Option<&'a str> {
 
 /// A path of secrets as the value that a parameter has without more.
 fn filled_in(property: &Map<String, Value>) -> Option<String> {
+    values(property).into_iter().map(fold).find(|value| PATH.is_match(value))
+}
+
+/// The texts that a property may have without more.
+fn values(property: &Map<String, Value>) -> Vec<&str> {
     let mut values: Vec<&Value> =
         ["default", "const"].iter().filter_map(|member| property.get(*member)).collect();
     for member in ["enum", "examples"] {
         values.extend(property.get(member).and_then(Value::as_array).into_iter().flatten());
     }
-    values.into_iter().filter_map(Value::as_str).map(fold).find(|value| PATH.is_match(value))
+    values.into_iter().filter_map(Value::as_str).collect()
 }
 
 /// A switch, a number or a choice of declared values carries no secret.

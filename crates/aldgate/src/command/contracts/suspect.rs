@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use aldgate_authority::Kind as Kinds;
-use aldgate_contract::poison::{self, Neighbour};
+use aldgate_contract::poison::{self, Checker, Neighbour};
 use aldgate_contract::{Kind, Lock};
 use serde_json::{Value, json};
 
@@ -55,10 +55,10 @@ pub(super) fn check<'a>(
     contracts: impl IntoIterator<Item = (Kind, &'a str, &'a str)>,
     neighbours: &Neighbours,
 ) -> Vec<Found> {
-    let neighbours = neighbours.borrowed();
+    let checker = Checker::new(upstream, &neighbours.borrowed());
     let mut all = Vec::new();
     for (kind, name, definition) in contracts {
-        let findings = poison::check(kind, definition, upstream, &neighbours);
+        let findings = checker.check(kind, definition);
         if !findings.is_empty() {
             let item = aldgate_contract::Item { kind, name: name.to_owned() };
             let named = Named { upstream: upstream.to_owned(), item };

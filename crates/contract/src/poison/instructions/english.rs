@@ -41,6 +41,11 @@ pub(super) static TELLING: LazyLock<Phrases> = LazyLock::new(|| {
             CONCEALS,
         ),
         (r"\b(?:upset|alarm|scare|frighten|worry|panic) {user}\b", CONCEALS),
+        // What the tool found is for the model to say; a sentence of its own puts words into its mouth.
+        (
+            r"(?:^|[.;:!] ?)(?:always |then |just |please |and |but |also )*(?:tell|assure|convince|persuade|inform|advise) (?:the |your )?(?:end )?(?:users?|customers?) that\b",
+            TAMPERS,
+        ),
         (
             r"\b(?:omit|leave out|remove|strip|exclude|redact)\b{gap}{0,40}\b(?:from|in) (?:your|the|any|its) (?:\w+ )?(?:summary|response|reply|answer|explanation|visible output|output to)\b",
             CONCEALS,
@@ -175,10 +180,6 @@ pub(super) static TELLING: LazyLock<Phrases> = LazyLock::new(|| {
         ),
         (
             r"\b(?:append|add|prepend|include|insert|prefix|attach|embed)\b{gap}{0,80}\b(?:to|in|into|with|at (?:the )?(?:start|beginning|end|top|bottom) of) (?:every|each|all|any)(?: \w+){0,3} (?:quer(?:y|ies)|requests?|messages?|e ?mails?|files?|calls?|commands?|responses?|outputs?|posts?|commits?|searches|repl(?:y|ies)|answers?|documents?|code|pages?|sites?|articles?|texts?|meetings?|events?|clauses?|statements?|invoices?|scripts?)\b",
-            TAMPERS,
-        ),
-        (
-            r"(?:^|[.;:!] ?)(?:please |always |then |also )*(?:tell|inform|assure|convince) {user} (?:that|to) ",
             TAMPERS,
         ),
         (r"\bprefix (?:all|every|each|any)(?: \w+){0,3} (?:commands?|calls?|queries|messages?)\b", TAMPERS),

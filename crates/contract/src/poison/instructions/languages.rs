@@ -22,11 +22,11 @@ pub(super) static OTHERS: LazyLock<Phrases> = LazyLock::new(|| {
         ),
         // French
         (
-            r"\b(?:ignor|oubli)\w* .{0,20}(?:instructions?|consignes?|directives?|ordres?) .{0,12}(?:précédent|antérieur|ci-dessus|initial)\w*",
+            r"\b(?:ignor|oubli)\w* .{0,20}(?:instruction|consigne|directive|règle|indication|ordre)s? .{0,12}(?:précédent|antérieur|ci-dessus|initial)\w*",
             OVERRIDES,
         ),
         (
-            r"\b(?:ne |n['’])(?:le |la |les |lui |leur |en |pas )*(?:di[st]|dites|dire|mention|révél|inform|signal|parl|montr|prév|avert|avis)\w*\b.{0,60}\b(?:utilisateur|client)\w*|\bsans (?:en |le |l')*(?:inform|avert|prév|dire|demand)\w*.{0,30}utilisateur",
+            r"\b(?:ne |n['’])(?:le |la |les |lui |leur |en |pas |jamais |l['’])*(?:di[st]|dites|dire|mention|révél|inform|signal|parl|montr|prév)\w*\b.{0,60}\b(?:utilisateur|client)\w*|\bsans (?:en |le |l['’])*(?:inform|avert|prév|dire|demand)\w*.{0,30}utilisateur",
             CONCEALS,
         ),
         (
