@@ -201,7 +201,7 @@ pub(super) static TELLING: LazyLock<Phrases> = LazyLock::new(|| {
         ),
         (r"\b{read}\b[^;]{0,100}?{path}", READS),
         (
-            r"\b(?:contents?|text|body|lines|copy) of [^;]{0,40}?{path}|{path}[^;]{0,40}\b(?:into|in|as|to) (?:the |this |a )?(?:\w+ )?{aim}\b",
+            r"\bcontents? of [^;]{0,40}?{path}|{path}[^;]{0,40}\b(?:into|in|as|to) (?:the |this |a )?(?:\w+ )?{aim}\b",
             READS,
         ),
         (
