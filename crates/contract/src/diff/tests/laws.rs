@@ -339,6 +339,11 @@ proptest! {
     #[test]
     fn accepting_more_is_compatible(schema in whole(), limit in 0..4u64) {
         let Value::Object(members) = &schema else { return Ok(()) };
+        // What is unevaluated beside a reference to the whole depends on the whole, which is another one here.
+        let text = schema.to_string();
+        if text.contains("unevaluated") && text.contains(r##""$ref":"#""##) {
+            return Ok(());
+        }
         let mut narrow = members.clone();
         narrow.insert("maxProperties".to_owned(), Value::from(limit));
         let mut wide = members.clone();
