@@ -91,9 +91,9 @@ async fn gateway(file: &HostFile) -> miette::Result<()> {
     }
     let hang_ups = tokio::spawn(at_hang_up(gateway.reloader()));
     let evidence = mount(&gateway, &doors, &assembled.host_key).coded()?;
-    note!("agents:   http://{}/mcp", address_of(&agents)?);
+    note!("agents: http://{}/mcp", address_of(&agents)?);
     note!("evidence: http://{}{PATH}", address_of(&agents)?);
-    note!("admin:    http://{}", address_of(&admin)?);
+    note!("admin:  http://{}", address_of(&admin)?);
     let stop = async move {
         signal::stop().await;
         evidence.drain();
