@@ -33,7 +33,8 @@ use crate::listen::Listeners;
 use crate::settings::{MayAsk, OnDrift};
 use crate::upstream::{Upstream, Watch};
 
-pub(crate) use command::{quoted, spelled};
+pub(crate) use command::spelled;
+pub use command::{concern, quoted};
 pub(crate) use complete::Completion;
 pub(crate) use drift::{Drift, State as DriftState, Why};
 pub use drift_log::DriftLogFault;

@@ -36,7 +36,7 @@ mod trail;
 mod upstream;
 mod view;
 
-pub use catalog::{CatalogFault, DriftLogFault, HostFetch, LiveFault, ToolFault};
+pub use catalog::{CatalogFault, DriftLogFault, HostFetch, LiveFault, ToolFault, concern, quoted};
 pub use gate::Gate;
 pub use gateway::{Gateway, Parts, Recovered, Reloader, StartFault};
 pub use line::Line;

@@ -1,6 +1,6 @@
 //! What is kept of contracts: how they drifted, which versions were in use, and results that did not fit them.
 
-use sqlx::{Connection as _, Row as _, SqliteConnection};
+use sqlx::{Connection as _, SqliteConnection};
 
 use crate::evidence::{NewRow, insert};
 use crate::fault::{Doing as _, StoreFault};
@@ -38,20 +38,11 @@ impl Store {
     /// # Errors
     /// Where the database refuses.
     pub async fn drifts(&self, upstream: &str) -> Result<Vec<Drifted>, StoreFault> {
-        let rows = sqlx::query("SELECT kind, name, pinned, body FROM drifts WHERE upstream = ?")
-            .bind(upstream)
-            .fetch_all(&self.readers)
-            .await
-            .doing("read what drifted")?;
-        let read = |row: &sqlx::sqlite::SqliteRow| {
-            Ok(Drifted {
-                kind: row.try_get(0)?,
-                name: row.try_get(1)?,
-                pinned: row.try_get(2)?,
-                body: row.try_get(3)?,
-            })
-        };
-        rows.iter().map(read).collect::<Result<_, sqlx::Error>>().doing("read what drifted")
+        let sql = "SELECT kind, name, pinned, body FROM drifts WHERE upstream = ?";
+        let rows = sqlx::query_as(sql).bind(upstream).fetch_all(&self.readers).await;
+        let rows: Vec<(String, String, String, String)> = rows.doing("read what drifted")?;
+        let read = |(kind, name, pinned, body)| Drifted { kind, name, pinned, body };
+        Ok(rows.into_iter().map(read).collect())
     }
 
     /// Keeps how contracts of an upstream stand, in place of what was kept of them, and appends the evidence of it, in one
@@ -101,20 +92,11 @@ impl Store {
     /// # Errors
     /// Where the database refuses.
     pub async fn pinned_versions(&self, upstream: &str) -> Result<Vec<PinnedVersion>, StoreFault> {
-        let rows = sqlx::query("SELECT kind, name, version, digest FROM pinned_versions WHERE upstream = ?")
-            .bind(upstream)
-            .fetch_all(&self.readers)
-            .await
-            .doing("read versions of contracts")?;
-        let read = |row: &sqlx::sqlite::SqliteRow| {
-            Ok(PinnedVersion {
-                kind: row.try_get(0)?,
-                name: row.try_get(1)?,
-                version: row.try_get(2)?,
-                digest: row.try_get(3)?,
-            })
-        };
-        rows.iter().map(read).collect::<Result<_, sqlx::Error>>().doing("read versions of contracts")
+        let sql = "SELECT kind, name, version, digest FROM pinned_versions WHERE upstream = ?";
+        let rows = sqlx::query_as(sql).bind(upstream).fetch_all(&self.readers).await;
+        let rows: Vec<(String, String, u32, String)> = rows.doing("read versions of contracts")?;
+        let read = |(kind, name, version, digest)| PinnedVersion { kind, name, version, digest };
+        Ok(rows.into_iter().map(read).collect())
     }
 
     /// Notes that these versions are in use. A version that is noted already stays as it is.

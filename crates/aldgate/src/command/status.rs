@@ -57,7 +57,7 @@ pub(super) async fn run(target: &AdminTarget) -> miette::Result<ExitCode> {
         }
         for (state, word) in [("quarantined", "quarantined"), ("drift", "drifted")] {
             for item in upstream.get(state).and_then(Value::as_array).into_iter().flatten() {
-                drifted(&text(upstream, "name"), word, item)?;
+                drifted(word, item)?;
             }
         }
     }
@@ -81,16 +81,16 @@ pub(super) async fn run(target: &AdminTarget) -> miette::Result<ExitCode> {
 }
 
 /// One contract that drifted: since when, why, and what ends it.
-fn drifted(upstream: &str, word: &str, item: &Value) -> miette::Result<()> {
-    let kind = match item.get("kind").and_then(Value::as_str) {
-        Some("tool") => "",
-        Some("prompt") => "prompt:",
-        _ => "resource:",
-    };
-    let (name, since, why) = (text(item, "name"), text(item, "since"), text(item, "why"));
-    let severity = text(item, "severity");
-    out::line(format!("    {word} {kind}{upstream}/{name} since {since} ({severity}): {why}"))?;
-    out::line(format!("        {}", text(item, "command")))
+fn drifted(word: &str, item: &Value) -> miette::Result<()> {
+    let of = |key: &str| text(item, key);
+    out::line(format!(
+        "    {word} {} since {} ({}): {}",
+        of("item"),
+        of("since"),
+        of("severity"),
+        of("why")
+    ))?;
+    out::line(format!("        {}", of("command")))
 }
 
 fn text(value: &Value, key: &str) -> String {

@@ -1,5 +1,8 @@
 //! The same value in another type, where nothing is lost.
 
+#[cfg(test)]
+mod tests;
+
 use serde_json::{Number, Value};
 
 use crate::rename::{ARRAY, BOOLEAN, INTEGER, NUMBER, STRING, Types, type_of};

@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 
 use super::Caller;
 use super::fault::AdminFault;
-use crate::catalog::{Drift, DriftState, HeldBack, Source, Standing, Why, quoted, spelled};
+use crate::catalog::{Drift, DriftState, HeldBack, Source, Standing, Why, concern, quoted, spelled};
 use crate::clock;
 use crate::gate::Gate;
 
@@ -71,6 +71,7 @@ fn drifted(source: &Source, standing: &Standing, state: DriftState) -> Vec<Value
     let drifts = standing.drifts.iter().filter(|(_, drift)| drift.state == state);
     let told = drifts.map(|(item, drift)| {
         json!({
+            "item": concern(source.upstream.name(), item).to_string(),
             "kind": item.kind,
             "name": item.name,
             "since": clock::rfc3339(drift.since),

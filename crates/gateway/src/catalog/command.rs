@@ -1,19 +1,31 @@
-//! Names as the command line takes them, in what operators are told to run.
+//! Names as evidence has them, and as the command line takes them.
 
+use aldgate_authority::{Concern, Kind as Kinds};
 use aldgate_contract::{Item, Kind};
 
-/// Something pinned, as the command line takes it.
-pub(crate) fn spelled(upstream: &str, item: &Item) -> String {
-    let word = match item.kind {
-        Kind::Tool => "",
-        Kind::ResourceTemplate => "resource:",
-        Kind::Prompt => "prompt:",
+/// Something pinned of an upstream, as evidence names it.
+#[must_use]
+pub fn concern(upstream: &str, item: &Item) -> Concern {
+    let kind = match item.kind {
+        Kind::Tool => Kinds::Tool,
+        Kind::ResourceTemplate => Kinds::Resource,
+        Kind::Prompt => Kinds::Prompt,
     };
-    quoted(&format!("{word}{upstream}/{}", item.name))
+    Concern::of(kind, &format!("{upstream}/{}", item.name))
 }
 
-/// For a shell: what an upstream chose as a name does nothing there.
-pub(crate) fn quoted(text: &str) -> String {
-    let plain = |letter: char| letter.is_ascii_alphanumeric() || "_-./:".contains(letter);
-    if text.chars().all(plain) { text.to_owned() } else { format!("'{}'", text.replace('\'', r"'\''")) }
+/// The same as a word of a command.
+pub(crate) fn spelled(upstream: &str, item: &Item) -> String {
+    quoted(&concern(upstream, item).to_string())
+}
+
+/// A word of a command, in quotes where a shell would take it for something else: what an upstream chose as a name does
+/// nothing there.
+#[must_use]
+pub fn quoted(word: &str) -> String {
+    let is_plain = |letter: char| letter.is_ascii_alphanumeric() || "-_./:=@%+,".contains(letter);
+    if !word.is_empty() && word.chars().all(is_plain) {
+        return word.to_owned();
+    }
+    format!("'{}'", word.replace('\'', r"'\''"))
 }

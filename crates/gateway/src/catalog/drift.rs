@@ -143,55 +143,27 @@ impl Found {
         let renames = self.renames.iter().filter_map(|rename| serde_json::to_value(rename).ok());
         Drift {
             state,
-            why,
             severity: self.severity,
-            told: self.told.clone(),
-            detail: self.detail.clone(),
-            since,
             after: self.after.clone(),
             diff,
             renames: renames.collect(),
-            version: 0,
-            known: None,
             form: Some(self.form.clone()),
             seen,
-            quiet: false,
-            unkept: false,
+            ..Drift::quarantined(why, self.told.clone(), self.detail.clone(), since)
         }
     }
 }
 
 impl Drift {
-    /// Quarantined because its results did not fit the output schema.
-    pub(crate) fn violated(before: Option<&Self>, detail: String, now: Timestamp) -> Self {
+    /// Quarantined, with nothing more to be said of it than why.
+    pub(crate) fn quarantined(why: Why, told: String, detail: String, since: Timestamp) -> Self {
         Self {
             state: State::Quarantined,
-            why: Why::Violations,
-            severity: Severity::Breaking,
-            told: "its results do not fit the output schema that it promises".to_owned(),
-            detail,
-            since: now,
-            after: None,
-            diff: Value::Null,
-            renames: Vec::new(),
-            version: 0,
-            known: None,
-            form: before.and_then(|before| before.form.clone()),
-            quiet: false,
-            unkept: false,
-            seen: before.map(|before| before.seen.clone()).unwrap_or_default(),
-        }
-    }
-
-    /// Nothing of the upstream is served, because the server calls itself otherwise.
-    pub(crate) fn stranger(told: String, detail: String, now: Timestamp) -> Self {
-        Self {
-            state: State::Quarantined,
-            why: Why::Stranger,
+            why,
             severity: Severity::Breaking,
             told,
             detail,
-            since: now,
+            since,
             after: None,
             diff: Value::Null,
             renames: Vec::new(),
@@ -201,6 +173,17 @@ impl Drift {
             seen: Vec::new(),
             quiet: false,
             unkept: false,
+        }
+    }
+
+    /// Quarantined because its results did not fit the output schema.
+    pub(crate) fn violated(before: Option<&Self>, detail: String, now: Timestamp) -> Self {
+        let told = "its results do not fit the output schema that it promises".to_owned();
+        Self {
+            known: before.and_then(|before| before.known),
+            form: before.and_then(|before| before.form.clone()),
+            seen: before.map(|before| before.seen.clone()).unwrap_or_default(),
+            ..Self::quarantined(Why::Violations, told, detail, now)
         }
     }
 
@@ -222,25 +205,9 @@ impl Drift {
     pub(crate) fn downgraded(version: u32, known: u32, now: Timestamp) -> Self {
         let how =
             if version < known { "an older version of it" } else { "another contract under its version" };
-        Self {
-            state: State::Quarantined,
-            why: Why::Downgraded,
-            severity: Severity::Breaking,
-            told: format!("the lock has {how}"),
-            detail: format!(
-                "the lock has version {version}; version {known} was in use, and the lock has {how}"
-            ),
-            since: now,
-            after: None,
-            diff: Value::Null,
-            renames: Vec::new(),
-            version,
-            known: Some(known),
-            form: None,
-            seen: Vec::new(),
-            quiet: false,
-            unkept: false,
-        }
+        let told = format!("the lock has {how}");
+        let detail = format!("the lock has version {version}; version {known} was in use, and {told}");
+        Self { version, known: Some(known), ..Self::quarantined(Why::Downgraded, told, detail, now) }
     }
 
     pub(crate) fn is_quarantined(&self) -> bool {
@@ -270,10 +237,11 @@ pub(crate) fn settle(
         return Some((Drift { state: State::Ended, form: None, since: now, ..before.clone() }, event));
     };
     let seen = before.map(|before| before.seen.as_slice()).unwrap_or_default();
+    // A release of an older lock holds whatever drifts under it.
+    let known = before.and_then(|before| before.known);
     let is_new = !seen.contains(&found.form) && seen.len() < REMEMBERED;
     if let Some(before) = before.filter(|before| before.lasts()) {
         // The first reason stays; what is new to it is told.
-        let known = before.known;
         let kept = || Drift { known, ..found.kept(State::Quarantined, before.why, before.since, seen) };
         let moved = before.form.as_ref() != Some(&found.form);
         return (is_new || moved).then(|| (kept(), is_new.then_some(Event::Changed)));
@@ -297,6 +265,6 @@ pub(crate) fn settle(
     // A server that comes and goes is not told of again and again.
     let worsens = before.is_some_and(|before| before.state == State::Noted) && quarantined;
     let quiet = before.is_some() && !is_new && why != Why::Alternates && !worsens;
-    let kept = Drift { quiet, ..found.kept(state, why, now, seen) };
+    let kept = Drift { quiet, known, ..found.kept(state, why, now, seen) };
     Some((kept, (!quiet).then_some(event)))
 }

@@ -5,13 +5,14 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use aldgate_approval::{CallId, Timestamp};
-use aldgate_authority::{Concern, Principal, PrincipalKind};
+use aldgate_authority::{Principal, PrincipalKind};
 use aldgate_contract::{Item, Kind, Lock, Pin};
 use aldgate_evidence::{Kind as RowKind, Recorder, Row};
 use aldgate_store::{Drifted, NewRow, PinnedVersion, Store, StoreFault};
 use serde_json::json;
 use serde_json::value::to_raw_value;
 
+use super::command::concern;
 use super::drift::{Drift, Event};
 use crate::clock;
 use crate::settings::Violations;
@@ -295,16 +296,6 @@ fn gateway(tenant: &str) -> Principal {
         name: "the gateway".to_owned(),
         client: "gateway".to_owned(),
     }
-}
-
-/// Something pinned, as evidence names it.
-pub(crate) fn concern(upstream: &str, item: &Item) -> Concern {
-    let kind = match item.kind {
-        Kind::Tool => aldgate_authority::Kind::Tool,
-        Kind::ResourceTemplate => aldgate_authority::Kind::Resource,
-        Kind::Prompt => aldgate_authority::Kind::Prompt,
-    };
-    Concern::of(kind, &format!("{upstream}/{}", item.name))
 }
 
 /// What a lock has under the word and the name that the store keeps.

@@ -8,7 +8,7 @@ use aldgate_contract::diff::diff_identity;
 use aldgate_contract::{Item, Lock, UpstreamIdentity};
 
 use super::differences::cut;
-use super::drift::Drift;
+use super::drift::{Drift, Why};
 use super::drift_log::Drifts;
 use super::live::{Definitions, LiveList};
 use crate::chain::chain;
@@ -125,6 +125,6 @@ fn stranger(lock: &Lock, live: &LiveList, before: &Standing) -> Option<Drift> {
     Some(Drift {
         after,
         diff: serde_json::to_value(&diff).unwrap_or_default(),
-        ..Drift::stranger(told, detail, since)
+        ..Drift::quarantined(Why::Stranger, told, detail, since)
     })
 }

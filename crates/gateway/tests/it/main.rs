@@ -4,6 +4,7 @@
 mod approvals;
 mod as_client;
 mod as_server;
+mod beside;
 mod bounds;
 mod contracts;
 mod crossing;

@@ -190,6 +190,13 @@ impl World {
         *self.running.as_ref().unwrap().next.0.lock().unwrap() = Some(config.configured());
     }
 
+    /// Lets a gateway read this world's configuration again; there is none before what is given back was called.
+    pub(crate) fn next_for(&self, gateway: &Gateway) -> impl Fn() {
+        let next = Next::default();
+        gateway.reads_again_from(Arc::new(next.clone()));
+        move || *next.0.lock().unwrap() = Some(self.config().configured())
+    }
+
     /// Has the gateway read its configuration again, as `who`.
     pub(crate) async fn reload_as(&self, who: &str) -> Reply {
         self.admin(who).post("/v1/reload", &json!({})).await.unwrap()

@@ -7,7 +7,7 @@ use expect_test::expect;
 use serde_json::{Value, json};
 
 use crate::fake::State;
-use crate::world::{AGENT, TOKEN_A, TOKEN_B, head, world};
+use crate::world::{AGENT, TOKEN_A, TOKEN_B, UNRECORDED, head, world};
 
 const READS: [(&str, &str); 3] = [
     ("query_drift", r#"{"tool":"clock"}"#),
@@ -96,6 +96,11 @@ async fn who_is_not_known_is_401_and_who_may_not_read_is_403() {
     let forbidden = world.send(head(AGENT), ping).await;
     assert_eq!(forbidden.status, 403);
     expect![[r#"{"jsonrpc":"2.0","error":{"code":7403,"message":"this principal has no access to evidence","data":{"code":"AG-EVIDENCE-FORBIDDEN"}}}"#]].assert_eq(&forbidden.body.to_string());
+    let unrecorded = world.send(head(UNRECORDED), ping).await;
+    assert_eq!(
+        (unrecorded.status, &unrecorded.body["error"]["data"]["code"]),
+        (503, &json!("AG-EVIDENCE-STORE"))
+    );
     let unnamed = http::Request::post("/evidence/mcp").header("host", "localhost");
     assert_eq!(world.send(unnamed, ping).await.status, 401);
     // The layers below are not reached: neither with a body that is no JSON, nor with one that is too large.

@@ -21,6 +21,8 @@ use crate::fake::{self, Fake};
 pub(crate) const TOKEN_A: &str = "Bearer reader-of-acme";
 pub(crate) const TOKEN_B: &str = "Bearer reader-of-globex";
 pub(crate) const AGENT: &str = "Bearer agent-of-acme";
+/// Of one whose readings cannot be recorded.
+pub(crate) const UNRECORDED: &str = "Bearer unrecorded";
 
 /// What only evidence of the other tenant holds.
 pub(crate) const SECRET_A: &str = "only-acme-may-see-this";
@@ -53,6 +55,7 @@ impl Admission for Tokens {
             Some(TOKEN_A) => Ok(Reader::of_tenant("acme")),
             Some(TOKEN_B) => Ok(Reader::of_tenant("globex")),
             Some(AGENT) => Err(Denied::Forbidden),
+            Some(UNRECORDED) => Err(Denied::Unrecorded),
             _ => Err(Denied::Unauthenticated {
                 message: "the token is not known here".to_owned(),
                 challenge: r#"Bearer error="invalid_token""#.to_owned(),

@@ -4,6 +4,8 @@
 mod tests;
 
 use aldgate_contract::{Item, Kind};
+use aldgate_gateway::concern;
+pub(super) use aldgate_gateway::quoted;
 
 use crate::fault::CommandFault;
 use crate::out;
@@ -45,22 +47,8 @@ impl Named {
 
 impl std::fmt::Display for Named {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        let before = match self.item.kind {
-            Kind::Tool => "",
-            Kind::Prompt => "prompt:",
-            Kind::ResourceTemplate => "resource:",
-        };
-        write!(f, "{before}{}/{}", self.upstream, self.item.name)
+        concern(&self.upstream, &self.item).fmt(f)
     }
-}
-
-/// A word of a command, in quotes where a shell would take it for something else.
-pub(super) fn quoted(word: &str) -> String {
-    let is_plain = |letter: char| letter.is_ascii_alphanumeric() || "-_./:=@%+,".contains(letter);
-    if !word.is_empty() && word.chars().all(is_plain) {
-        return word.to_owned();
-    }
-    format!("'{}'", word.replace('\'', r"'\''"))
 }
 
 /// A contract as it is named in lists: of tools there are the most.

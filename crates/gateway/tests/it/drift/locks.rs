@@ -57,6 +57,25 @@ async fn a_new_pin_ends_a_quarantine_and_an_older_lock_begins_one() {
 }
 
 #[tokio::test]
+async fn a_release_of_an_older_lock_holds_whatever_drifts_under_it() {
+    let mut world = World::plain().await;
+    let definitions = with_look(&behavioural());
+    let tools = fake::TOOLS.iter().zip(&definitions).map(|((name, _), text)| (*name, text.as_str()));
+    let next = fake::accepted(tools);
+    world.restart(|config| config.up().pins = Pins::Locked(next)).await;
+    world.restart(|_| {}).await;
+    assert_eq!(look_is(&world, Some("quarantined")).await["reason"], "downgraded");
+    let release = json!({"upstream": "up", "kind": "tool", "name": "look"});
+    let released = world.admin("approver").post("/v1/quarantine/release", &release).await.unwrap();
+    assert_eq!(released.json().unwrap(), json!({"released": true}));
+    serve(&world, &with_look(&cosmetic()));
+    world.restart(|_| {}).await;
+    look_is(&world, Some("drift")).await;
+    world.restart(|_| {}).await;
+    assert_eq!(text(&world.call("look", LOOK).await), "done");
+}
+
+#[tokio::test]
 async fn each_way_back_to_an_older_lock_is_a_downgrade() {
     // Each lock goes on from the one before it: version 1, 2 and 3 of `look`.
     let of = |look: String| with_look(&look);
