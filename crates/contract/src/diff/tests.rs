@@ -1,3 +1,4 @@
+mod compositions;
 mod definitions;
 mod inputs;
 mod laws;
