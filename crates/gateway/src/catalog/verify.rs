@@ -111,15 +111,12 @@ impl Source {
             .into_iter()
             .filter_map(|item| {
                 let earlier = before.get(item);
-                let settled = settle(self.on_drift, earlier, found.get(item), now);
-                match earlier.filter(|earlier| earlier.unkept) {
-                    // What the store did not take is told now.
-                    Some(earlier) => {
-                        let (drift, _) = settled.unwrap_or_else(|| (earlier.clone(), None));
-                        Some((item.clone(), Drift { unkept: false, ..drift }, Some(Event::Quarantined)))
-                    }
-                    None => settled.map(|(drift, event)| (item.clone(), drift, event)),
-                }
+                let (drift, event) = match earlier.filter(|earlier| earlier.unkept) {
+                    // What the store did not take is kept first; what came of it since, the next comparison tells.
+                    Some(earlier) => (Drift { unkept: false, ..earlier.clone() }, Some(Event::Quarantined)),
+                    None => settle(self.on_drift, earlier, found.get(item), now)?,
+                };
+                Some((item.clone(), drift, event))
             })
             .collect();
         for (item, kept, event) in &changed {
