@@ -23,6 +23,12 @@ impl Seen {
         self.headers.get(name).and_then(|value| value.to_str().ok()).unwrap_or_default()
     }
 
+    /// The bearer token that it shows, empty where there is none.
+    #[must_use]
+    pub fn bearer(&self) -> &str {
+        self.header("authorization").strip_prefix("Bearer ").unwrap_or_default()
+    }
+
     /// A member of `params._meta`.
     #[must_use]
     pub fn meta(&self, key: &str) -> Option<&Value> {

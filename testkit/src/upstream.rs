@@ -32,6 +32,8 @@ struct Inner {
 struct State {
     server: String,
     tools: Vec<Box<RawValue>>,
+    /// What it lists instead to who shows this bearer token.
+    tools_for: BTreeMap<String, Vec<Box<RawValue>>>,
     behaviours: BTreeMap<String, Behaviour>,
     /// What a tool does first, once each.
     turns: BTreeMap<String, VecDeque<Behaviour>>,
@@ -62,6 +64,7 @@ impl Upstream {
         let state = State {
             server: server.to_owned(),
             tools: Vec::new(),
+            tools_for: BTreeMap::new(),
             behaviours: BTreeMap::new(),
             turns: BTreeMap::new(),
             listing: None,
@@ -103,9 +106,18 @@ impl Upstream {
     /// # Errors
     /// A definition that is not JSON.
     pub fn lists(&self, definitions: &[&str]) -> Result<(), serde_json::Error> {
-        let tools = definitions.iter().map(|text| RawValue::from_string((*text).to_owned()));
-        let tools = tools.collect::<Result<_, _>>()?;
+        let tools = raw(definitions)?;
         self.state().tools = tools;
+        Ok(())
+    }
+
+    /// From now on these definitions are listed to who shows this bearer token, whatever others are shown.
+    ///
+    /// # Errors
+    /// A definition that is not JSON.
+    pub fn lists_to(&self, bearer: &str, definitions: &[&str]) -> Result<(), serde_json::Error> {
+        let tools = raw(definitions)?;
+        self.state().tools_for.insert(bearer.to_owned(), tools);
         Ok(())
     }
 
@@ -120,9 +132,8 @@ impl Upstream {
     /// # Errors
     /// An element that is not JSON.
     pub fn offers(&self, list: &'static str, elements: &[&str]) -> Result<(), serde_json::Error> {
-        let raw = elements.iter().map(|text| RawValue::from_string((*text).to_owned()));
-        let raw = raw.collect::<Result<_, _>>()?;
-        self.state().lists.insert(list, raw);
+        let elements = raw(elements)?;
+        self.state().lists.insert(list, elements);
         Ok(())
     }
 
@@ -204,20 +215,26 @@ impl Upstream {
             params: message.params.clone(),
             headers: parts.headers,
         };
+        let bearer = seen.bearer().to_owned();
         let closing = {
             let mut state = self.state();
             state.seen.push(seen);
             state.closing
         };
         self.0.arrived.send_modify(|count| *count += 1);
-        let mut response = self.reply(&message, name.as_deref()).await?;
+        let mut response = self.reply(&message, name.as_deref(), &bearer).await?;
         if closing {
             respond::closing(&mut response);
         }
         Ok(response)
     }
 
-    async fn reply(&self, message: &Message, name: Option<&str>) -> Result<Response<Body>, Closed> {
+    async fn reply(
+        &self,
+        message: &Message,
+        name: Option<&str>,
+        bearer: &str,
+    ) -> Result<Response<Body>, Closed> {
         let id = message.id.as_deref().map_or("null", RawValue::get);
         let state = message.params.get("requestState").and_then(Value::as_str);
         let asked = Asked { id, state };
@@ -241,7 +258,7 @@ impl Upstream {
         };
         match behaviour {
             Some(behaviour) => respond::respond(behaviour, asked).await,
-            None if message.method == "tools/list" => Ok(respond::result(&self.list(), id)),
+            None if message.method == "tools/list" => Ok(respond::result(&self.list(bearer), id)),
             None => Ok(respond::result(&self.discovery(), id)),
         }
     }
@@ -295,14 +312,19 @@ impl Upstream {
         ))
     }
 
-    fn list(&self) -> String {
+    fn list(&self, bearer: &str) -> String {
         let state = self.state();
-        let tools: Vec<&str> = state.tools.iter().map(|raw| raw.get()).collect();
+        let tools = state.tools_for.get(bearer).unwrap_or(&state.tools);
+        let tools: Vec<&str> = tools.iter().map(|raw| raw.get()).collect();
         format!(
             r#"{{"resultType":"complete","tools":[{}],"ttlMs":0,"cacheScope":"public"}}"#,
             tools.join(",")
         )
     }
+}
+
+fn raw(texts: &[&str]) -> Result<Vec<Box<RawValue>>, serde_json::Error> {
+    texts.iter().map(|text| RawValue::from_string((*text).to_owned())).collect()
 }
 
 async fn in_process(Shared(upstream): Shared<Upstream>, request: Request<Body>) -> Response<Body> {

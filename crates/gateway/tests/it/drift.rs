@@ -1,5 +1,6 @@
 //! What becomes of contracts whose live definition is not the pinned one, and the evidence of it.
 
+mod credentials;
 mod locks;
 mod quarantine;
 mod results;
@@ -50,14 +51,26 @@ fn often(config: &mut Config) {
 }
 
 async fn status(world: &World, member: &str) -> Vec<Value> {
+    status_of(world, "up", member).await
+}
+
+async fn status_of(world: &World, upstream: &str, member: &str) -> Vec<Value> {
     let status = world.look("/v1/status").await;
-    status["upstreams"][0][member].as_array().unwrap().clone()
+    let found = status["upstreams"].as_array().unwrap().iter().find(|found| found["name"] == upstream);
+    found.unwrap()[member].as_array().unwrap().clone()
 }
 
 /// Waits until `look` stands so; `None` stands for neither quarantined nor noted.
 async fn look_is(world: &World, member: Option<&str>) -> Value {
+    look_of(world, "up", member).await
+}
+
+/// The same for the `look` of this upstream.
+async fn look_of(world: &World, upstream: &str, member: Option<&str>) -> Value {
     eventually("the drift", async || {
-        let of = async |member| status(world, member).await.into_iter().find(|item| item["name"] == "look");
+        let of = async |member| {
+            status_of(world, upstream, member).await.into_iter().find(|item| item["name"] == "look")
+        };
         let (quarantined, noted) = (of("quarantined").await, of("drift").await);
         match member {
             Some("quarantined") => quarantined,
