@@ -213,7 +213,15 @@ async fn source(
         Pins::Locked(lock) => {
             let same = earlier.filter(|source| source.lock.to_pretty_json() == lock.to_pretty_json());
             if let Some(same) = same {
-                (lock, same.stand.clone(), None)
+                let stand = if same.upstream.shows_the_same_as(&upstream) {
+                    same.stand.clone()
+                } else {
+                    // A server may show each credential something else. What is quarantined stays, and nothing is called
+                    // before it is compared.
+                    let standing = same.standing();
+                    Stand::of(standing.carried(standing.drifts.as_ref().clone()))
+                };
+                (lock, stand, None)
             } else {
                 let opened = log.open(&lock).await;
                 let mut opened = opened.map_err(|source| StartFault::Drift { name: name.clone(), source })?;

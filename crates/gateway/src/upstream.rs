@@ -100,6 +100,11 @@ impl Upstream {
         format!("{} {}", self.name, self.endpoint)
     }
 
+    /// Whether the gateway shows the same credential there.
+    pub(crate) fn shows_the_same_as(&self, other: &Self) -> bool {
+        self.wire.shows_the_same_as(&other.wire)
+    }
+
     fn new_id(&self) -> u64 {
         self.next_id.fetch_add(1, Ordering::Relaxed)
     }

@@ -202,6 +202,11 @@ impl Wire {
         Ok(Self { path, authorization })
     }
 
+    /// Whether the same credential is shown.
+    pub(super) fn shows_the_same_as(&self, other: &Self) -> bool {
+        self.authorization == other.authorization
+    }
+
     /// Sends one request and reads its one answer, of `most` bytes, while the patience lasts.
     pub(super) async fn exchange(
         &self,

@@ -3,12 +3,12 @@
 use std::time::Duration;
 
 use aldgate_gateway::settings::UpstreamSettings;
-use aldgate_testkit::{Call, Seen, Upstream};
+use aldgate_testkit::{Behaviour, Call, Seen, Upstream};
 use serde_json::{Value, json};
 
 use super::{LOOK, breaking, compatible, digest, look_of, status_of, with_look};
 use crate::fake;
-use crate::world::{Config, UPSTREAM_TOKEN, World, code, settings_of};
+use crate::world::{Config, UPSTREAM_TOKEN, World, code, settings_of, text};
 
 /// One of two upstreams that are one server.
 struct Twin {
@@ -178,4 +178,31 @@ async fn a_server_that_swaps_a_small_change_to_and_fro_is_caught_for_both() {
         let story = story.map(|told| format!("{}/look {told}", twin.name));
         assert_eq!(told_of(&world, twin).await, story);
     }
+}
+
+#[tokio::test]
+async fn what_one_credential_was_shown_stands_for_no_other() {
+    let world = World::plain().await;
+    assert_eq!(text(&world.call("look", LOOK).await), "done");
+    shows(&world.up, &TWIN, &breaking());
+    world.up.lists_by(Some(Behaviour::status(503)));
+    world.configure(|config| config.up().bearer = Some(TWIN.bearer.to_owned()));
+    assert_eq!(world.reload_as("approver").await.status, 200);
+    assert_eq!(call(&world, &UP, "look").await, "AG-UPSTREAM-UNREACHABLE");
+    world.up.lists_by(None);
+    assert_eq!(call(&world, &UP, "look").await, "AG-CONTRACT-CHANGED");
+    assert_eq!(callers(&world), [UPSTREAM_TOKEN], "before the reload");
+}
+
+#[tokio::test]
+async fn a_new_credential_ends_no_quarantine() {
+    let up = fake::upstream();
+    shows(&up, &UP, &breaking());
+    let world = World::start_with(up, |_| {}).await;
+    look_of(&world, UP.name, Some("quarantined")).await;
+    world.configure(|config| config.up().bearer = Some(TWIN.bearer.to_owned()));
+    assert_eq!(world.reload_as("approver").await.status, 200);
+    is_held(&world, &UP).await;
+    let told = ["up/look quarantined breaking changed"];
+    assert_eq!(told_of(&world, &UP).await, told, "told once");
 }
