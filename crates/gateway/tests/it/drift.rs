@@ -4,6 +4,7 @@ mod credentials;
 mod locks;
 mod quarantine;
 mod results;
+mod ruled;
 
 use std::time::Duration;
 

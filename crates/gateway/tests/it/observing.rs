@@ -21,8 +21,8 @@ const TRACE: &str = "0af7651916cd43dd8448eb211c80319c";
 const CLIENT: &str = "b7ad6b7169203331";
 
 /// A gateway whose spans are kept.
-struct Watched {
-    world: World,
+pub(crate) struct Watched {
+    pub(crate) world: World,
     telemetry: Telemetry,
 }
 
@@ -46,7 +46,7 @@ fn traced(call: Call) -> Call {
 }
 
 impl Watched {
-    async fn plain() -> Self {
+    pub(crate) async fn plain() -> Self {
         Self::start(|_| {}).await
     }
 
@@ -69,12 +69,12 @@ impl Watched {
         self.world.send(&traced(call)).await
     }
 
-    async fn call(&self, tool: &str, arguments: &str) -> Reply {
+    pub(crate) async fn call(&self, tool: &str, arguments: &str) -> Reply {
         self.send(Call::tool(tool, arguments)).await
     }
 
     /// The spans of the trace so far.
-    fn spans(&self) -> Vec<SpanRecord> {
+    pub(crate) fn spans(&self) -> Vec<SpanRecord> {
         self.telemetry.ring().unwrap().trace(TRACE, "default")
     }
 
