@@ -175,7 +175,6 @@ fn argument(path: &str, name: &str, old: &Value, new: &Value, changes: &mut Vec<
             ("required", Some(_), Some(false)) => {
                 (Severity::Compatible, format!("{} may be left out", quoted(name)))
             }
-            ("required", Some(true), Some(true)) => return,
             ("required", Some(false), Some(true)) => {
                 (Severity::Breaking, format!("{} is required now", quoted(name)))
             }

@@ -187,11 +187,9 @@ impl<'a> Proof<'a> {
     }
 }
 
-/// Whether both schemas, references followed and annotations left aside, are written alike.
+/// Whether both schemas, references followed and annotations left aside, are written alike. It is not in doubt where
+/// references lead.
 pub(super) fn alike<'a>(a: &'a Document<'a>, b: &'a Document<'a>) -> bool {
-    if a.doubtful() || b.doubtful() {
-        return false;
-    }
     same::Comparison::new(a, b).alike(a.root, b.root)
 }
 
@@ -252,7 +250,7 @@ impl<'a> Prover<'a> {
     }
 
     fn spent(&self) -> bool {
-        self.steps > MAX_STEPS
+        self.steps >= MAX_STEPS
     }
 
     fn is_too_deep(&mut self) -> bool {
@@ -263,7 +261,7 @@ impl<'a> Prover<'a> {
 
     /// Whether it is shown that each value of the case fits the schema.
     fn proves(&mut self, case: &Case<'a>, outer: Id) -> bool {
-        self.step(1 + case.size());
+        self.step(case.size().max(1));
         if self.spent() {
             return false;
         }
@@ -277,10 +275,11 @@ impl<'a> Prover<'a> {
         match self.memo.get(&pair) {
             Some(State::Open(place)) => {
                 let open = *place;
-                if open.level < level {
-                    self.rest = self.rest.and(Rest { depth: open.depth, level: open.level + 1 });
+                if open.level >= level {
+                    return false;
                 }
-                return open.level < level;
+                self.rest = self.rest.and(Rest { depth: open.depth, level: open.level + 1 });
+                return true;
             }
             Some(State::Shown(rest)) if rest.level <= level => {
                 self.rest = self.rest.and(*rest);
@@ -316,7 +315,7 @@ impl<'a> Prover<'a> {
 
     fn attempt(&mut self, case: &Case<'a>, outer: Id) -> bool {
         let known = self.known(case);
-        if known.never || known.mask.is_none() {
+        if known.mask.is_none() {
             return true;
         }
         if known.schemas.iter().any(|schema| self.alike(*schema, outer)) {

@@ -1,8 +1,11 @@
+mod bounds;
+mod circles;
 mod compositions;
 mod definitions;
 mod inputs;
 mod laws;
 mod outputs;
+mod places;
 mod reasons;
 mod texts;
 

@@ -15,8 +15,6 @@ use members::{Members, NAMING, holds_words, pairs};
 
 /// Pairs of schemas that are looked at.
 const MAX_PAIRS: usize = 50_000;
-/// References and lists of one that are followed at one place.
-const MAX_CHAIN: usize = 32;
 
 pub(super) struct Walk<'a, 'c> {
     side: Side,
@@ -125,9 +123,10 @@ impl<'a, 'c> Walk<'a, 'c> {
         let document = if is_new { self.new } else { self.old };
         let mut members = Members::default();
         let mut now = Some(schema);
-        for _ in 0..MAX_CHAIN {
-            let Some(Value::Object(own)) = now else { return members };
-            self.seen.extend(now.map(std::ptr::from_ref));
+        // What is chained in place ends: the schema is usable.
+        while let Some(schema) = now {
+            self.seen.insert(std::ptr::from_ref(schema));
+            let Value::Object(own) = schema else { break };
             let single = match own.get("allOf") {
                 Some(Value::Array(parts)) if parts.len() == 1 && !own.contains_key("$ref") => parts.first(),
                 _ => None,
@@ -138,10 +137,9 @@ impl<'a, 'c> Walk<'a, 'c> {
                 }
             }
             self.hold(own, is_new);
-            let target = |key| now.and_then(|schema| document.target(schema, key));
+            let target = |key| document.target(schema, key);
             now = target("$ref").or_else(|| target("$dynamicRef")).or(single);
         }
-        self.full |= now.is_some();
         members
     }
 

@@ -66,8 +66,8 @@ fn tokens(text: &str) -> Vec<&str> {
 /// The longest common subsequence, where its table is not too large.
 fn middle(old: &[&str], new: &[&str], left: &mut usize, runs: &mut Runs) {
     let width = new.len() + 1;
-    let cells = width.saturating_mul(old.len() + 1);
-    if old.is_empty() || new.is_empty() || cells > MAX_CELLS.min(*left) {
+    let cells = width.saturating_mul(old.len());
+    if cells > MAX_CELLS.min(*left) {
         old.iter().for_each(|word| runs.push(Is::Gone, word));
         new.iter().for_each(|word| runs.push(Is::New, word));
         return;
@@ -102,7 +102,8 @@ fn middle(old: &[&str], new: &[&str], left: &mut usize, runs: &mut Runs) {
                 runs.push(Is::Same, a);
                 (i, j) = (i + 1, j + 1);
             }
-            (Some(a), other) if other.is_none() || at(&common, i + 1, j) >= at(&common, i, j + 1) => {
+            // Nothing that is common is lost with it.
+            (Some(a), _) if at(&common, i + 1, j) == at(&common, i, j) => {
                 runs.push(Is::Gone, a);
                 i += 1;
             }

@@ -1,3 +1,6 @@
+#[cfg(test)]
+mod tests;
+
 use std::collections::BTreeSet;
 
 use serde_json::Value;
@@ -18,8 +21,6 @@ pub(super) struct Case<'a> {
     /// The keywords by which this case was split off.
     split: Vec<Id>,
     mask: Mask,
-    /// Whether there is no such value.
-    never: bool,
 }
 
 /// What follows from a case.
@@ -27,7 +28,7 @@ pub(super) struct Known<'a> {
     /// All schemas that the value fits; none is a boolean.
     pub(super) schemas: Vec<Id>,
     pub(super) not: Vec<Id>,
-    pub(super) never: bool,
+    /// None where there is no such value.
     pub(super) mask: Mask,
     /// The properties that it has, should it be an object.
     pub(super) required: BTreeSet<&'a str>,
@@ -43,7 +44,6 @@ impl<'a> Case<'a> {
             present: Vec::new(),
             split: Vec::new(),
             mask: Mask::ALL,
-            never: false,
         };
         case.fits.sort_unstable();
         case.fits.dedup();
@@ -51,7 +51,7 @@ impl<'a> Case<'a> {
     }
 
     pub(super) fn never() -> Self {
-        Self { never: true, ..Self::of([]) }
+        Self { mask: Mask::NONE, ..Self::of([]) }
     }
 
     pub(super) fn with(&self, schema: Id) -> Self {
@@ -112,7 +112,6 @@ impl<'a> Prover<'a> {
         let mut known = Known {
             schemas: Vec::new(),
             not: case.not.clone(),
-            never: case.never,
             mask: case.mask,
             required: case.present.iter().copied().collect(),
             listed: None,
@@ -126,7 +125,8 @@ impl<'a> Prover<'a> {
                 }
                 self.step(1);
                 match self.value(id) {
-                    Value::Bool(fits) => known.never |= !fits,
+                    Value::Bool(true) => {}
+                    Value::Bool(false) => known.mask = Mask::NONE,
                     _ => self.take(id, case, &mut known, &mut waiting),
                 }
             }
@@ -215,14 +215,12 @@ impl<'a> Prover<'a> {
 
     fn plain_mask(&mut self, id: Id, depth: usize) -> Mask {
         let schema = match self.value(id) {
-            Value::Bool(false) => return Mask::ALL.without(Mask::ALL),
+            Value::Bool(false) => return Mask::NONE,
             Value::Object(members) => members,
             _ => return Mask::ALL,
         };
         let mut mask = schema.get("type").map_or(Mask::ALL, Mask::of_type);
-        let of_all = |values: &[Value]| {
-            values.iter().fold(Mask::ALL.without(Mask::ALL), |all, v| all.or(Mask::of_value(v)))
-        };
+        let of_all = |values: &[Value]| values.iter().fold(Mask::NONE, |all, v| all.or(Mask::of_value(v)));
         if let Some(Value::Array(values)) = schema.get("enum") {
             self.step(values.len() / 8);
             mask = mask.and(of_all(values));
@@ -240,9 +238,9 @@ impl<'a> Prover<'a> {
         }
         for key in ["anyOf", "oneOf"] {
             if schema.contains_key(key) {
-                let none = Mask::ALL.without(Mask::ALL);
-                mask = mask
-                    .and(self.parts(id, key).into_iter().fold(none, |m, p| m.or(self.mask_of(p, depth + 1))));
+                mask = mask.and(
+                    self.parts(id, key).into_iter().fold(Mask::NONE, |m, p| m.or(self.mask_of(p, depth + 1))),
+                );
             }
         }
         if depth > 0 {
@@ -268,10 +266,10 @@ impl<'a> Prover<'a> {
                 match (asserting.next().map(String::as_str), asserting.next(), members.get("type")) {
                     (Some("type"), None, Some(types)) => Mask::of_type(types),
                     (None, ..) => Mask::ALL,
-                    _ => Mask::ALL.without(Mask::ALL),
+                    _ => Mask::NONE,
                 }
             }
-            _ => Mask::ALL.without(Mask::ALL),
+            _ => Mask::NONE,
         }
     }
 

@@ -7,7 +7,7 @@ use super::{NOTHING, Prover};
 impl<'a> Prover<'a> {
     /// Whether it is shown that there is no value of this case.
     pub(super) fn is_empty(&mut self, case: &Case<'a>) -> bool {
-        self.step(1 + case.size());
+        self.step(case.size().max(1));
         if let Some(found) = self.empty.get(case) {
             return *found;
         }
@@ -32,7 +32,7 @@ impl<'a> Prover<'a> {
 
     fn has_none(&mut self, case: &Case<'a>) -> bool {
         let mut known = self.known(case);
-        if known.never || known.mask.is_none() {
+        if known.mask.is_none() {
             return true;
         }
         if let Some(values) = self.finite(&known) {

@@ -8,6 +8,7 @@ use serde_json::Value;
 pub(super) struct Mask(u8);
 
 impl Mask {
+    pub(super) const NONE: Self = Self(0);
     pub(super) const NULL: Self = Self(1);
     pub(super) const BOOLEAN: Self = Self(2);
     pub(super) const WHOLE: Self = Self(4);
@@ -30,14 +31,14 @@ impl Mask {
             "string" => Self::STRING,
             "array" => Self::ARRAY,
             "object" => Self::OBJECT,
-            _ => Self(0),
+            _ => Self::NONE,
         };
         match value {
             Value::String(name) => one(name),
             Value::Array(names) => {
-                names.iter().filter_map(Value::as_str).fold(Self(0), |mask, name| mask.or(one(name)))
+                names.iter().filter_map(Value::as_str).fold(Self::NONE, |mask, name| mask.or(one(name)))
             }
-            _ => Self(0),
+            _ => Self::NONE,
         }
     }
 

@@ -217,6 +217,26 @@ fn another_spelling_is_no_change() {
     assert!(crate::diff::diff(Kind::Tool, r#"{"a": 1, "a": 2}"#, text).is_err());
 }
 
+#[test]
+fn other_names_for_the_same_are_behavioural() {
+    let named = |key: &str, name: &str| {
+        json!({"name": "t", "inputSchema": {
+            "anyOf": [{(key): name, "type": "string"}, {"type": "null"}],
+            "properties": {"p": {"$ref": format!("#{name}")}},
+        }})
+    };
+    for key in ["$anchor", "$dynamicAnchor"] {
+        check(
+            Kind::Tool,
+            &named(key, "a"),
+            &named(key, "b"),
+            &expect![[r#"
+                behavioural /inputSchema: names within it, which a model reads, are others: `b`
+            "#]],
+        );
+    }
+}
+
 /// The canonical form merges integers above 2^53; the comparison does not.
 #[test]
 fn large_integers_are_told_apart() {

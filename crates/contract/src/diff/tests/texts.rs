@@ -10,8 +10,8 @@ use crate::diff::words::words;
 use crate::diff::{Severity, Word};
 use crate::kind::Kind;
 
-fn marked(before: &str, after: &str) -> String {
-    words(before, after, &mut (1 << 30))
+fn marked(before: &str, after: &str, left: &mut usize) -> String {
+    words(before, after, left)
         .iter()
         .map(|word| match word {
             Word::Same(text) => text.clone(),
@@ -22,7 +22,7 @@ fn marked(before: &str, after: &str) -> String {
 }
 
 fn check_words(before: &str, after: &str, expected: &Expect) {
-    expected.assert_eq(&marked(before, after));
+    expected.assert_eq(&marked(before, after, &mut (1 << 30)));
 }
 
 #[test]
@@ -43,6 +43,17 @@ fn words_that_came_and_went() {
     );
     check_words("a b c d", "d a b c", &expect!["{+d +}a b c[- d-]"]);
     check_words("a a b", "a b b", &expect!["a [-a-]{+b+} b"]);
+    check_words("Stop!?", "Stop!.", &expect!["Stop![-?-]{+.+}"]);
+    check_words("#%#", "&#&", &expect!["[-#%-]{+&+}#{+&+}"]);
+}
+
+/// Two tokens that are gone and two that are new take six.
+#[test]
+fn as_many_cells_are_taken_as_are_left() {
+    for (given, expected, rest) in [(7, "{+&+}#[-%-]", 1), (6, "{+&+}#[-%-]", 0), (5, "[-#%-]{+&#+}", 5)] {
+        let mut left = given;
+        assert_eq!((marked("#%", "&#", &mut left).as_str(), left), (expected, rest), "{given}");
+    }
 }
 
 /// A definition of many texts, each short enough alone.
@@ -141,6 +152,7 @@ fn a_summary_is_one_printable_line() {
 fn what_is_quoted_is_bounded() {
     let long = |count: usize| show::quoted("é".repeat(count)).chars().count();
     assert_eq!([long(79), long(80), long(81), long(500)], [81, 82, 82, 82]);
+    assert!(show::quoted("a".repeat(80)).ends_with("aa`"));
     assert!(show::quoted("a".repeat(81)).ends_with("a…`"));
     let escaped = show::quoted("a".repeat(73) + "\u{202e}b");
     assert!(escaped.ends_with("aa…`"), "{escaped}");
