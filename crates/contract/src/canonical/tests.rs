@@ -1,6 +1,6 @@
 use serde_json::Value;
 
-use super::{CanonicalFault, canonical, fingerprint, form, same_value};
+use super::{CanonicalFault, canonical, fingerprint, form, same_value, whole};
 
 macro_rules! vector {
     ($name:literal) => {
@@ -99,6 +99,39 @@ fn integers_above_2_to_the_53rd_merge_in_the_canonical_form() {
     let (one, other) = (fingerprint(a).unwrap(), fingerprint(b).unwrap());
     assert_eq!(one.jcs, other.jcs);
     assert_ne!(one.raw, other.raw);
+}
+
+#[test]
+fn the_raw_digest_tells_where_the_canonical_form_may_not() {
+    for (text, is_told) in [
+        (r#"{"n":9007199254740992}"#, true),
+        (r#"{"n":-9007199254740992.0,"a":[0.5,1e300,"9007199254740993",null,true]}"#, true),
+        (r#"{"n":9007199254740993}"#, false),
+        (r#"{"n":-9007199254740993}"#, false),
+        (r#"{"n":1e16}"#, false),
+        (r#"{"a":[{"b":1},[9007199254740993]]}"#, false),
+        (r#"{"a":{"b":{"n":18446744073709551615}}}"#, false),
+    ] {
+        let found = fingerprint(text).unwrap();
+        assert_eq!(found.telling, if is_told { found.jcs } else { found.raw }, "{text}");
+    }
+}
+
+#[test]
+fn whole_numbers_below_2_to_the_100th_are_exact_however_they_are_spelled() {
+    for (text, expected) in [
+        ("3", Some(3)),
+        ("3.0", Some(3)),
+        ("-3e2", Some(-300)),
+        ("18446744073709551615", Some(18_446_744_073_709_551_615)),
+        ("6.338253001141147e29", Some(1_i128 << 99)),
+        ("1.2676506002282294e30", None),
+        ("-1.2676506002282294e30", None),
+        ("0.5", None),
+    ] {
+        let value: Value = serde_json::from_str(text).unwrap();
+        assert_eq!(whole(value.as_number().unwrap()), expected, "{text}");
+    }
 }
 
 #[test]

@@ -77,7 +77,8 @@ fn written(number: &Number) -> Option<String> {
     }
     let value = number.as_f64()?;
     let text = number.to_string();
-    (value.fract() != 0.0 && value.abs() < PLAIN && !text.contains(['e', 'E'])).then_some(text)
+    let is_plain = (0.0..PLAIN).contains(&value.abs()) && !text.contains(['e', 'E']);
+    (value.fract() != 0.0 && is_plain).then_some(text)
 }
 
 /// `3.0` as 3.

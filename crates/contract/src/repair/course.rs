@@ -158,8 +158,8 @@ impl Planner<'_, '_> {
     fn plan(&mut self, args: &Value, origin: Origin, limit: Limit) -> Planned {
         let mut plan = Plan::new(args.clone(), limit, self.effort);
         self.plans = self.plans.saturating_sub(1);
-        if self.plans == 0 || !plan.spend(size(args)) {
-            plan.is_full = true;
+        plan.is_full = self.plans == 0;
+        if !plan.spend(size(args)) {
             return Planned::new(plan, None);
         }
         for index in origin.index + 1..=self.versions.last() {

@@ -90,7 +90,7 @@ impl<'p, 'a, H: History> Fit<'p, 'a, H> {
     fn coerce(&mut self, value: &mut Value, views: &[&'a Value], place: &Place) {
         let Some(types) = self.schemas.types(self.plan, views) else { return };
         // Arguments are an object, whatever their schema says.
-        if place.pointer.is_empty() || is_of(value, types) || !self.plan.limit.allows(Rule::Coerce) {
+        if place.pointer.is_empty() || is_of(value, types) {
             return;
         }
         let other = lossless(value, types).or_else(|| {

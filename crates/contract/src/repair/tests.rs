@@ -1,5 +1,6 @@
 mod document;
 mod edges;
+mod effort;
 mod histories;
 mod hostile;
 mod laws;

@@ -211,6 +211,47 @@ fn as_many_changes_as_are_allowed_are_made() {
     assert!(!simulate(&[], &args(1), Mode::Repair).applied);
 }
 
+/// What is at a bound is looked at; one more is not.
+#[test]
+fn bounds_hold_what_is_at_them() {
+    let refused = |schema: &Value, args: &Value| {
+        let repair = Tool::of(std::slice::from_ref(schema)).simulate(args, Mode::Repair);
+        (!repair.valid).then_some(repair.reason)
+    };
+    let heavy = |values: usize| json!({"x": vec![0; values - 2]});
+    let broad = |values: usize| json!({"a": vec![0; values - 2]});
+    let deep = |depth: usize| (0..depth).fold(json!(0), |inner, _| json!({"a": inner}));
+    let long = |bytes: usize| json!({"a".repeat(bytes - 1): 0});
+    for (schema, args, bound) in [
+        (heavy(65_536), json!({}), None),
+        (
+            heavy(65_537),
+            json!({}),
+            Some("the input schema of version 1 is too large, or its patterns are, to be looked at"),
+        ),
+        (json!({}), broad(4096), None),
+        (
+            json!({}),
+            broad(4097),
+            Some("the arguments hold 4097 values, 2 deep; at most 4096, 64 deep, are looked at"),
+        ),
+        (json!({}), deep(64), None),
+        (
+            json!({}),
+            deep(65),
+            Some("the arguments hold 66 values, 65 deep; at most 4096, 64 deep, are looked at"),
+        ),
+        (json!({}), long(4096), None),
+        (
+            json!({}),
+            long(4097),
+            Some("names in the arguments that lead to one value have more than 4096 bytes together"),
+        ),
+    ] {
+        assert_eq!(refused(&schema, &args).as_deref(), bound);
+    }
+}
+
 #[test]
 fn the_reason_stays_short() {
     let many = |suffix: &str| -> Value {

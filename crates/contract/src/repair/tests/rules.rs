@@ -96,6 +96,21 @@ fn members_of_enumerations_change_case_and_separators_alone() {
 }
 
 #[test]
+fn members_of_enumerations_stay_as_they_are() {
+    let tool = Tool::of(&[closed(json!({"v": {"enum": ["open", "closed"]}, "n": {"type": "integer"}}))]);
+    check(
+        &tool,
+        &json!({"v": "open", "n": "1"}),
+        Mode::Repair,
+        &expect![[r#"
+        coerce /n: "1" > 1 (1)
+        applied: with 1 change they are valid under version 1
+        {"v":"open","n":1}
+    "#]],
+    );
+}
+
+#[test]
 fn defaults_are_those_of_new_required_properties() {
     let before = closed(json!({"id!": {}, "old!": {"type": "string", "default": "x"}}));
     let after = closed(json!({

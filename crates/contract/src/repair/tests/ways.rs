@@ -84,6 +84,45 @@ fn what_was_renamed_is_not_renamed_again() {
     .assert_eq(&all);
 }
 
+/// What is written for a version is not changed by how that version came to be.
+#[test]
+fn renames_count_from_the_version_of_the_arguments_on() {
+    let tool = Tool::of(&[
+        open(json!({"a": {"type": "string"}})),
+        open(json!({"b": {"type": "string"}, "c": {}, "d": {}})),
+    ])
+    .confirm(2, "a", "b");
+    let mut all = String::new();
+    for args in [json!({"a": "x", "c": 1, "d": 1}), json!({"a": "x"})] {
+        all += &told(&tool.simulate(&args, Mode::Strict));
+    }
+    expect![[r#"
+        as given: nothing to change: the arguments are valid under version 2
+        {"a":"x","c":1,"d":1}
+        rename /a to /b: "x" > "x" (1)
+        applied: written for version 1, with 1 change they are valid under version 2
+        {"b":"x"}
+    "#]]
+    .assert_eq(&all);
+}
+
+/// They are valid as they are; whoever reads them as text may not take them for whole.
+#[test]
+fn numbers_such_as_three_point_nought_are_made_whole_wherever_they_are() {
+    let integers = json!({"type": "array", "items": {"type": "integer"}});
+    let tool = Tool::of(&[open(json!({"n": {"type": "integer"}, "o": open(json!({"v": integers}))}))]);
+    check(
+        &tool,
+        &json!({"n": 3, "o": {"v": [1, 2.0]}}),
+        Mode::Strict,
+        &expect![[r#"
+        coerce /o/v/1: 2.0 > 2 (1)
+        applied: with 1 change they are valid under version 1
+        {"n":3,"o":{"v":[1,2]}}
+    "#]],
+    );
+}
+
 /// A rename that leads back, or to what is gone as well, is none.
 #[test]
 fn names_that_turn_in_a_circle_stay() {
