@@ -8,7 +8,7 @@ use crate::schema::reference::References;
 const MAX_VIEWS: usize = 64;
 
 /// Which alternatives of `anyOf` and `oneOf` count.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(crate) enum Alternatives {
     /// All: what may be there.
     All,

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 
 use serde_json::{Map, Value};
 
-use super::place::{around, depth, member, object_mut, step};
+use super::place::{around, member, object_mut, step};
 use super::plan::{Plan, size};
 use super::{Change, Rule};
 use crate::rename::{ITEMS, Rename, unescaped};
@@ -12,8 +12,8 @@ use crate::rename::{ITEMS, Rename, unescaped};
 /// Applies the renames of one step. A property that is there is never overwritten; two that change places do so at
 /// once.
 pub(super) fn apply(plan: &mut Plan, renames: &[&Rename]) {
-    // By the object in which names change; those further out first, so that it is found under its new name.
-    let mut within: BTreeMap<(usize, &str), Vec<&Rename>> = BTreeMap::new();
+    // By the object in which names change; what is around one comes before it, so that it is found under its new name.
+    let mut within: BTreeMap<&str, Vec<&Rename>> = BTreeMap::new();
     let ways: HashMap<&str, &str> =
         renames.iter().map(|rename| (rename.from.as_str(), rename.to.as_str())).collect();
     let mut across = Vec::new();
@@ -23,13 +23,13 @@ pub(super) fn apply(plan: &mut Plan, renames: &[&Rename]) {
         let is_items = [&rename.from, &rename.to].iter().any(|path| around(path).1 == ITEMS);
         if moved(from_around, &ways) == to_around {
             if !is_items {
-                within.entry((depth(to_around), to_around)).or_default().push(rename);
+                within.entry(to_around).or_default().push(rename);
             }
         } else if ![&rename.from, &rename.to].iter().any(|path| path.split('/').any(|name| name == ITEMS)) {
             across.push(*rename);
         }
     }
-    for ((_, path), renames) in within {
+    for (path, renames) in within {
         for pointer in plan.objects(path) {
             in_object(plan, &pointer, &renames);
         }

@@ -1,5 +1,8 @@
 //! Places in arguments: JSON Pointers (RFC 6901), and paths with `*` for the items of an array.
 
+#[cfg(test)]
+mod tests;
+
 use serde_json::{Map, Value};
 
 use crate::rename::{ITEMS, escaped};
@@ -17,11 +20,6 @@ pub(super) fn step(path: &str, step: &str) -> String {
 /// The path of the place around, and the last step.
 pub(super) fn around(path: &str) -> (&str, &str) {
     path.rsplit_once('/').unwrap_or(("", path))
-}
-
-/// How many steps a path has.
-pub(super) fn depth(path: &str) -> usize {
-    if path.is_empty() { 0 } else { path.split('/').count() }
 }
 
 /// The pointers of all objects that a path leads to, and how many values were looked at; in arrays `*` leads to every

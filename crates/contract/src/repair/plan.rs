@@ -1,5 +1,8 @@
 //! Arguments on their way from one version to another, and what was changed of them.
 
+#[cfg(test)]
+mod tests;
+
 use serde_json::Value;
 
 use super::place::objects;

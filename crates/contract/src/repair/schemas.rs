@@ -18,8 +18,7 @@ const COMPILED: usize = 512;
 pub(super) struct Schemas<'a> {
     pub(super) root: &'a Value,
     whole: Whole<'a>,
-    sole: HashMap<*const Value, Rc<[&'a Value]>>,
-    all: HashMap<*const Value, Rc<[&'a Value]>>,
+    in_place: HashMap<(*const Value, Alternatives), Rc<[&'a Value]>>,
     members: HashMap<*const Value, Option<Rc<Members<'a>>>>,
     patterns: HashMap<*const Value, Option<Rc<Validator>>>,
 }
@@ -29,8 +28,7 @@ impl<'a> Schemas<'a> {
         Self {
             root,
             whole: Whole::new(root),
-            sole: HashMap::new(),
-            all: HashMap::new(),
+            in_place: HashMap::new(),
             members: HashMap::new(),
             patterns: HashMap::new(),
         }
@@ -56,9 +54,8 @@ impl<'a> Schemas<'a> {
         schema: &'a Value,
         alternatives: Alternatives,
     ) -> Rc<[&'a Value]> {
-        let known = if alternatives == Alternatives::All { &mut self.all } else { &mut self.sole };
         let whole = &self.whole;
-        let found = known.entry(std::ptr::from_ref(schema)).or_insert_with(|| {
+        let found = self.in_place.entry((std::ptr::from_ref(schema), alternatives)).or_insert_with(|| {
             let found: Rc<[&Value]> = whole.views(schema, alternatives).into();
             if found.len() > 1 {
                 plan.spend(FOUND);
@@ -91,7 +88,7 @@ impl<'a> Schemas<'a> {
     pub(super) fn members(&mut self, plan: &mut Plan, view: &'a Value) -> Option<Rc<Members<'a>>> {
         let found = self.members.entry(std::ptr::from_ref(view)).or_insert_with(|| {
             let members = enumerated(view);
-            plan.spend(members.len() * 4);
+            plan.spend(members.len());
             (!members.is_empty()).then(|| Rc::new(Members::new(&members)))
         });
         found.clone()

@@ -44,7 +44,6 @@ impl<'a> Members<'a> {
     pub(super) fn holds(&self, value: &Value) -> bool {
         match value {
             Value::String(text) => self.texts.contains(text.as_str()),
-            Value::Array(_) | Value::Object(_) => false,
             _ => self.others.iter().any(|member| same_value(value, member)),
         }
     }

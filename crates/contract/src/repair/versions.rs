@@ -2,6 +2,7 @@
 
 use std::cell::OnceCell;
 use std::collections::HashMap;
+use std::rc::Rc;
 
 use serde_json::Value;
 
@@ -27,12 +28,12 @@ pub(super) struct Version<'a> {
     confirmed: &'a [Confirmed],
     /// Whether its schema is not compiled, for there is too much of the newer ones.
     is_beyond: bool,
-    validator: OnceCell<Option<Validator>>,
+    validator: OnceCell<Option<Rc<Validator>>>,
 }
 
 impl Version<'_> {
     fn holds(&self, args: &Value) -> bool {
-        let compiled = || if self.is_beyond { None } else { Validator::of(self.schema).ok() };
+        let compiled = || if self.is_beyond { None } else { Validator::of(self.schema).ok().map(Rc::new) };
         self.validator.get_or_init(compiled).as_ref().is_some_and(|validator| validator.holds(args))
     }
 }
@@ -45,7 +46,7 @@ pub(super) fn weight(schema: &Value) -> u64 {
 /// Versions, oldest first, the current one last.
 pub(super) struct Versions<'a> {
     all: Vec<Version<'a>>,
-    validator: Validator,
+    validator: Rc<Validator>,
     /// Of each version, what was renamed since the one before.
     renames: OnceCell<Vec<Vec<Rename>>>,
     /// What properties became, by path: the name beside it, and how surely.
@@ -63,6 +64,7 @@ pub(super) struct Origin {
 impl<'a> Versions<'a> {
     /// None of a version without an input schema. The validator is that of the current one.
     pub(super) fn new(revisions: &[Revision<'a>], validator: Validator) -> Self {
+        let validator = Rc::new(validator);
         let mut total = 0_u64;
         let newest = revisions.iter().rev().take(MAX_VERSIONS);
         let mut all: Vec<Version<'_>> = newest
@@ -79,6 +81,9 @@ impl<'a> Versions<'a> {
                 })
             })
             .collect();
+        if let Some(current) = all.first_mut() {
+            current.validator = OnceCell::from(Some(Rc::clone(&validator)));
+        }
         all.reverse();
         Self { all, validator, renames: OnceCell::new(), became: OnceCell::new() }
     }
@@ -89,8 +94,7 @@ impl<'a> Versions<'a> {
     }
 
     fn holds(&self, index: usize, args: &Value) -> bool {
-        let older = self.all.get(index).filter(|_| index < self.last());
-        older.map_or_else(|| self.validator.holds(args), |version| version.holds(args))
+        self.all.get(index).is_some_and(|version| version.holds(args))
     }
 
     pub(super) fn get(&self, index: usize) -> Option<&Version<'a>> {

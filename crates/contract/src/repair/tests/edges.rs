@@ -46,6 +46,13 @@ fn all_schemas_of_a_place_are_asked() {
         (json!({"const": "on"}), json!("ON"), Some("\"on\"")),
         (json!({"enum": [1, 2]}), json!("2"), Some("2")),
         (json!({"enum": [1, "1"]}), json!("1"), Some("unchanged")),
+        (json!({"allOf": [{"enum": ["1", "2"]}, {"enum": ["1", "3"]}]}), json!(1), Some("\"1\"")),
+        // Which schema is that of a name that a pattern may match is not decided.
+        (
+            json!({"patternProperties": {"^x": {}}, "additionalProperties": {"type": "integer"}}),
+            json!({"x": "1", "y": "1"}),
+            None,
+        ),
     ] {
         let found = coerced(&schema, &value);
         let expected = expected.filter(|expected| *expected != "unchanged");
@@ -100,6 +107,24 @@ fn what_is_new_is_told_by_the_version_before() {
         {"id":5,"old":1,"more":1,"new":2}
     "#]],
     );
+    // Written for an older one, and not valid: what that one asked for is not new, whatever came between.
+    let older = Tool::of(&[
+        schema(json!({"gone": {}, "gone_too": {}})),
+        closed(json!({"id!": {"type": "integer"}})),
+        schema(json!({})),
+    ]);
+    check(
+        &older,
+        &json!({"id": "5", "gone": 1, "gone_too": 1}),
+        Mode::Repair,
+        &expect![[r#"
+            coerce /id: "5" > 5 (1)
+            drop /gone: 1 > - (0.6)
+            drop /gone_too: 1 > - (0.6)
+            as given: they would still not be valid under version 3 after 3 changes: the whole: "old" is a required property
+            {"id":"5","gone":1,"gone_too":1}
+        "#]],
+    );
     let alone = Tool::of(&[schema(json!({}))]);
     check(
         &alone,
@@ -110,6 +135,26 @@ fn what_is_new_is_told_by_the_version_before() {
         as given: they would still not be valid under version 1 after 1 change: the whole: "old" is a required property
         {"id":"5"}
     "#]],
+    );
+}
+
+/// One alternative asked for it, and the arguments are of the other.
+#[test]
+fn what_valid_arguments_were_without_is_new() {
+    let by = |name: &str| json!({"properties": {(name): {}}, "required": [name]});
+    let tool = Tool::of(&[
+        json!({"anyOf": [by("id"), by("name")]}),
+        open(json!({"id": {}, "name!": {"default": "any"}})),
+    ]);
+    check(
+        &tool,
+        &json!({"id": 1}),
+        Mode::Repair,
+        &expect![[r#"
+            default /name: - > "any" (0.9)
+            applied: written for version 1, with 1 change they are valid under version 2
+            {"id":1,"name":"any"}
+        "#]],
     );
 }
 

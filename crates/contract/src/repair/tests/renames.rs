@@ -71,6 +71,23 @@ fn a_rename_is_made_though_other_properties_are_allowed() {
 }
 
 #[test]
+fn a_rename_below_is_made_though_other_properties_are_allowed() {
+    let lines = |name: &str| {
+        open(json!({"lines": {"type": "array", "items": open(json!({(name): {"type": "string"}}))}}))
+    };
+    check(
+        &Tool::of(&[lines("q"), lines("query")]),
+        &json!({"lines": [{"q": "pump"}]}),
+        Mode::Repair,
+        &expect![[r#"
+            rename /lines/0/q to /lines/0/query: "pump" > "pump" (0.96)
+            applied: written for version 1, with 1 change they are valid under version 2
+            {"lines":[{"query":"pump"}]}
+        "#]],
+    );
+}
+
+#[test]
 fn what_is_there_is_never_overwritten() {
     let tool =
         Tool::of(&[closed(json!({"q": {"type": "string"}})), closed(json!({"query!": {"type": "string"}}))]);
@@ -83,6 +100,29 @@ fn what_is_there_is_never_overwritten() {
         {"q":"a","query":"b"}
     "#]],
     );
+    let tool_with_more = Tool::of(&[
+        closed(json!({"q": {"type": "string"}, "more": {}})),
+        closed(json!({"query!": {"type": "string"}})),
+    ])
+    .confirm(2, "q", "query");
+    for (args, expected) in [
+        (
+            json!({"q": "a", "query": "b", "more": 1}),
+            expect![[r#"
+            as given: no rule makes them valid under version 2: the whole: Additional properties are not allowed ('q' was unexpected); `/q` seems to be `/query` now, which is there with another value
+            {"q":"a","query":"b","more":1}
+        "#]],
+        ),
+        (
+            json!({"q": "a", "query": "a", "more": 1}),
+            expect![[r#"
+            as given: no rule makes them valid under version 2: the whole: Additional properties are not allowed ('q' was unexpected)
+            {"q":"a","query":"a","more":1}
+        "#]],
+        ),
+    ] {
+        check(&tool_with_more, &args, Mode::Strict, &expected);
+    }
     check(
         &tool,
         &json!({"q": "a", "query": "a"}),

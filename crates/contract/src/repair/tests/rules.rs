@@ -76,6 +76,7 @@ fn members_of_enumerations_change_case_and_separators_alone() {
         let repair = tool.simulate(&json!({"v": value}), Mode::Repair);
         repair.applied.then(|| repair.args["v"].clone())
     };
+    let (longest, longer) = ("x".repeat(256), "x".repeat(257));
     for (members, value, expected) in [
         (json!(["IN_PROGRESS", "DONE"]), "in progress", Some("IN_PROGRESS")),
         (json!(["inProgress"]), "in-progress", Some("inProgress")),
@@ -87,6 +88,11 @@ fn members_of_enumerations_change_case_and_separators_alone() {
         (json!(["1"]), "-1", None),
         (json!(["v1.5"]), "V1.5", Some("v1.5")),
         (json!(["-x1"]), "x1", None),
+        (json!(["step_1"]), "STEP1", Some("step_1")),
+        (json!(["1_step"]), "1STEP", Some("1_step")),
+        (json!(["a--b"]), "AB", None),
+        (json!([longest.as_str()]), &longest.to_uppercase(), Some(longest.as_str())),
+        (json!([longer.as_str()]), &longer.to_uppercase(), None),
     ] {
         assert_eq!(mapped(members.clone(), value), expected.map(Value::from), "{value} of {members}");
     }
