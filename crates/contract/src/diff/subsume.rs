@@ -81,7 +81,7 @@ struct Place {
 }
 
 /// What a proof rests on.
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, PartialEq, Eq)]
 struct Rest {
     /// The outermost proof that was taken as done.
     depth: usize,
@@ -110,7 +110,7 @@ struct Prover<'a> {
     rest: Rest,
     empty: HashMap<Case<'a>, bool>,
     same: HashMap<(Id, Id), bool>,
-    masks: HashMap<(Id, usize), Mask>,
+    masks: HashMap<Id, Mask>,
     judge: Judge<'a>,
     steps: usize,
     depth: usize,

@@ -1,4 +1,5 @@
 mod bounds;
+mod cases;
 mod circles;
 mod compositions;
 mod definitions;
@@ -7,6 +8,7 @@ mod laws;
 mod outputs;
 mod places;
 mod reasons;
+mod telling;
 mod texts;
 
 use expect_test::Expect;

@@ -5,8 +5,6 @@ use super::{Id, Prover};
 
 /// Alternatives that a case is split by, at most.
 const MAX_CASES: usize = 64;
-/// Alternatives of which none is left out before they are tried.
-const FEW: usize = 4;
 
 impl<'a> Prover<'a> {
     /// What is checked on the value itself: references and combinations.
@@ -83,9 +81,6 @@ impl<'a> Prover<'a> {
 
     /// Whether the case is shown to lie within one of the schemas; `alone`: and outside of all others.
     pub(super) fn within_one(&mut self, case: &Case<'a>, options: &[Id], alone: bool) -> bool {
-        if !alone && options.len() <= FEW {
-            return options.iter().any(|option| self.proves(case, *option));
-        }
         match self.candidates(case, options).as_slice() {
             [only] => self.proves(case, *only),
             many => !alone && many.iter().any(|option| self.proves(case, *option)),

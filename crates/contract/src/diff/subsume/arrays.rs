@@ -4,9 +4,6 @@ use super::case::{Case, Known, count};
 use super::obligation::{Obligation, Part, Unmet};
 use super::{Id, Prover};
 
-/// Items that are looked at one by one.
-const MAX_ITEMS: usize = 1024;
-
 impl<'a> Prover<'a> {
     pub(super) fn array(&mut self, known: &Known<'a>, outer: Id, key: &str, todo: &mut Vec<Obligation<'a>>) {
         let Some(value) = self.value(outer).get(key) else { return };
@@ -94,11 +91,11 @@ impl<'a> Prover<'a> {
     /// All items from a place on.
     fn items_within(&mut self, known: &Known<'a>, from: usize, schema: Id, todo: &mut Vec<Obligation<'a>>) {
         let beyond = self.beyond(known).max(from);
-        if beyond - from > MAX_ITEMS {
-            todo.push(Obligation::Unmet { key: "items", what: Unmet::Undecided });
-            return;
-        }
         for index in from..=beyond {
+            if self.spent() {
+                todo.push(Obligation::Unmet { key: "items", what: Unmet::Undecided });
+                return;
+            }
             self.item_within(known, index, schema, todo);
         }
     }

@@ -25,7 +25,7 @@ pub(super) struct Case<'a> {
 
 /// What follows from a case.
 pub(super) struct Known<'a> {
-    /// All schemas that the value fits; none is a boolean.
+    /// All schemas that the value fits.
     pub(super) schemas: Vec<Id>,
     pub(super) not: Vec<Id>,
     /// None where there is no such value.
@@ -124,11 +124,7 @@ impl<'a> Prover<'a> {
                     continue;
                 }
                 self.step(1);
-                match self.value(id) {
-                    Value::Bool(true) => {}
-                    Value::Bool(false) => known.mask = Mask::NONE,
-                    _ => self.take(id, case, &mut known, &mut waiting),
-                }
+                self.take(id, case, &mut known, &mut waiting);
             }
             if !self.depends(&mut known, &mut waiting) {
                 break;
@@ -144,7 +140,7 @@ impl<'a> Prover<'a> {
     fn take(&mut self, id: Id, case: &Case<'a>, known: &mut Known<'a>, waiting: &mut Vec<Id>) {
         known.schemas.push(id);
         let (schema, document, outer) = (self.value(id), self.document(id), self.is_outer(id));
-        known.mask = known.mask.and(self.mask_of(id, 0));
+        known.mask = known.mask.and(self.mask_of(id));
         for key in ["$ref", "$dynamicRef"] {
             if let Some(target) = document.target(schema, key) {
                 waiting.push(self.id(target, outer));
@@ -160,7 +156,7 @@ impl<'a> Prover<'a> {
             }
         }
         if let Some(Value::Array(names)) = schema.get("required") {
-            self.step(names.len() / 4);
+            self.step(names.len());
             known.required.extend(names.iter().filter_map(Value::as_str));
         }
         let listed = match (schema.get("enum"), schema.get("const")) {
@@ -168,11 +164,7 @@ impl<'a> Prover<'a> {
             (Some(Value::Array(values)), None) => Some(values.as_slice()),
             _ => None,
         };
-        if let Some(listed) = listed
-            && known.listed.is_none_or(|shorter| listed.len() < shorter.len())
-        {
-            known.listed = Some(listed);
-        }
+        known.listed = known.listed.into_iter().chain(listed).min_by_key(|values| values.len());
     }
 
     /// What the properties that the value has bring with them; whether that is new. Schemas count only where it is an
@@ -199,21 +191,21 @@ impl<'a> Prover<'a> {
         }
         let seen = |id: &Id| known.schemas.contains(id);
         waiting.retain(|id| !seen(id));
-        known.required.len() > had || !waiting.is_empty()
+        known.required.len() != had || !waiting.is_empty()
     }
 
-    /// The types that a schema leaves, as far as they are plain to see.
-    pub(super) fn mask_of(&mut self, id: Id, depth: usize) -> Mask {
+    /// The types that a schema leaves, as far as they are plain to see. What is chained in place ends: it is usable.
+    pub(super) fn mask_of(&mut self, id: Id) -> Mask {
         self.step(1);
-        if let Some(found) = self.masks.get(&(id, depth)) {
+        if let Some(found) = self.masks.get(&id) {
             return *found;
         }
-        let found = self.plain_mask(id, depth);
-        self.masks.insert((id, depth), found);
+        let found = self.plain_mask(id);
+        self.masks.insert(id, found);
         found
     }
 
-    fn plain_mask(&mut self, id: Id, depth: usize) -> Mask {
+    fn plain_mask(&mut self, id: Id) -> Mask {
         let schema = match self.value(id) {
             Value::Bool(false) => return Mask::NONE,
             Value::Object(members) => members,
@@ -222,7 +214,7 @@ impl<'a> Prover<'a> {
         let mut mask = schema.get("type").map_or(Mask::ALL, Mask::of_type);
         let of_all = |values: &[Value]| values.iter().fold(Mask::NONE, |all, v| all.or(Mask::of_value(v)));
         if let Some(Value::Array(values)) = schema.get("enum") {
-            self.step(values.len() / 8);
+            self.step(values.len());
             mask = mask.and(of_all(values));
         }
         if let Some(value) = schema.get("const") {
@@ -233,42 +225,29 @@ impl<'a> Prover<'a> {
         {
             mask = mask.without(Mask::FRACTION);
         }
-        if depth >= 4 {
-            return mask;
-        }
         for key in ["anyOf", "oneOf"] {
             if schema.contains_key(key) {
-                mask = mask.and(
-                    self.parts(id, key).into_iter().fold(Mask::NONE, |m, p| m.or(self.mask_of(p, depth + 1))),
-                );
+                let options = self.parts(id, key);
+                mask = mask.and(options.into_iter().fold(Mask::NONE, |m, option| m.or(self.mask_of(option))));
             }
         }
-        if depth > 0 {
-            for part in self.parts(id, "allOf") {
-                mask = mask.and(self.mask_of(part, depth + 1));
-            }
-            if let Some(target) = self.document(id).target(self.value(id), "$ref") {
-                let target = self.id(target, self.is_outer(id));
-                mask = mask.and(self.mask_of(target, depth + 1));
-            }
+        for part in self.parts(id, "allOf") {
+            mask = mask.and(self.mask_of(part));
+        }
+        if let Some(target) = self.document(id).target(self.value(id), "$ref") {
+            let target = self.id(target, self.is_outer(id));
+            mask = mask.and(self.mask_of(target));
         }
         mask
     }
 
     /// The types that a schema is all about: it holds every value of them, and no other.
-    fn only_type(&mut self, id: Id) -> Mask {
-        match self.value(id) {
-            Value::Bool(true) => Mask::ALL,
-            Value::Object(members) => {
-                let asserts =
-                    |key: &&String| super::same::KEYWORDS.iter().any(|(known, _)| *known == key.as_str());
-                let mut asserting = members.keys().filter(asserts);
-                match (asserting.next().map(String::as_str), asserting.next(), members.get("type")) {
-                    (Some("type"), None, Some(types)) => Mask::of_type(types),
-                    (None, ..) => Mask::ALL,
-                    _ => Mask::NONE,
-                }
-            }
+    fn only_type(&self, id: Id) -> Mask {
+        let Value::Object(members) = self.value(id) else { return Mask::NONE };
+        let asserts = |key: &&String| super::same::KEYWORDS.iter().any(|(known, _)| *known == key.as_str());
+        let mut asserting = members.keys().filter(asserts);
+        match (asserting.next().map(String::as_str), asserting.next(), members.get("type")) {
+            (Some("type"), None, Some(types)) => Mask::of_type(types),
             _ => Mask::NONE,
         }
     }

@@ -21,11 +21,11 @@ impl<'a> Prover<'a> {
         let found = self.has_none(case);
         self.depth -= 1;
         let rest = std::mem::replace(&mut self.rest, above);
-        if found && rest.depth < usize::MAX {
+        if !found || rest == NOTHING {
+            self.empty.insert(case.clone(), found);
+        } else {
             self.rest = above.and(rest);
             self.empty.remove(case);
-        } else {
-            self.empty.insert(case.clone(), found);
         }
         found
     }

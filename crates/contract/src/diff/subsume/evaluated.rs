@@ -22,21 +22,19 @@ pub(super) struct Items {
 
 /// Combinations that look at a part of the value only where something holds.
 const CONDITIONAL: [&str; 5] = ["anyOf", "oneOf", "if", "dependentSchemas", "dependencies"];
-/// How deep references and combinations are followed.
-const MAX_DEPTH: usize = 24;
 
 impl<'a> Prover<'a> {
     /// What `unevaluatedProperties` of this schema leaves out; `None` where that depends on the value.
     pub(super) fn evaluated_names(&mut self, schema: Id) -> Option<Names<'a>> {
         let mut names = Names::default();
-        self.look_at_names(schema, true, 0, &mut names)?;
+        self.look_at_names(schema, true, &mut names)?;
         Some(names)
     }
 
-    fn look_at_names(&mut self, schema: Id, top: bool, depth: usize, names: &mut Names<'a>) -> Option<()> {
+    fn look_at_names(&mut self, schema: Id, top: bool, names: &mut Names<'a>) -> Option<()> {
         self.step(1);
         let Value::Object(members) = self.value(schema) else { return Some(()) };
-        if depth > MAX_DEPTH || self.spent() || CONDITIONAL.iter().any(|key| members.contains_key(*key)) {
+        if self.spent() || CONDITIONAL.iter().any(|key| members.contains_key(*key)) {
             return None;
         }
         names.named.extend(self.named_parts(schema, "properties").into_iter().map(|(name, _)| name));
@@ -46,7 +44,7 @@ impl<'a> Prover<'a> {
         names.all |= members.contains_key("additionalProperties");
         names.all |= !top && members.contains_key("unevaluatedProperties");
         for part in self.always_in_place(schema) {
-            self.look_at_names(part, false, depth + 1, names)?;
+            self.look_at_names(part, false, names)?;
         }
         Some(())
     }
@@ -54,22 +52,22 @@ impl<'a> Prover<'a> {
     /// What `unevaluatedItems` of this schema leaves out; `None` where that depends on the value.
     pub(super) fn evaluated_items(&mut self, schema: Id) -> Option<Items> {
         let mut items = Items::default();
-        self.look_at_items(schema, true, 0, &mut items)?;
+        self.look_at_items(schema, true, &mut items)?;
         Some(items)
     }
 
-    fn look_at_items(&mut self, schema: Id, top: bool, depth: usize, items: &mut Items) -> Option<()> {
+    fn look_at_items(&mut self, schema: Id, top: bool, items: &mut Items) -> Option<()> {
         self.step(1);
         let Value::Object(members) = self.value(schema) else { return Some(()) };
         let conditional = CONDITIONAL.iter().chain(&["contains"]).any(|key| members.contains_key(*key));
-        if depth > MAX_DEPTH || self.spent() || conditional {
+        if self.spent() || conditional {
             return None;
         }
         items.first = items.first.max(self.parts(schema, "prefixItems").len());
         items.all |= members.contains_key("items");
         items.all |= !top && members.contains_key("unevaluatedItems");
         for part in self.always_in_place(schema) {
-            self.look_at_items(part, false, depth + 1, items)?;
+            self.look_at_items(part, false, items)?;
         }
         Some(())
     }

@@ -70,7 +70,7 @@ impl Num {
 /// A whole number beside one that is not whole or beyond 2^100.
 fn against(whole: i128, real: f64) -> Ordering {
     if real.abs() >= 2f64.powi(100) {
-        return if real > 0.0 { Ordering::Less } else { Ordering::Greater };
+        return if real.is_sign_positive() { Ordering::Less } else { Ordering::Greater };
     }
     #[expect(clippy::cast_possible_truncation, reason = "below 2^100")]
     let floor = real.floor() as i128;

@@ -194,11 +194,11 @@ impl<'a> Prover<'a> {
                 // A case in which nothing is known holds all others.
                 continue;
             }
-            self.step(cases.len() * options.len());
             cases = cases
                 .iter()
                 .flat_map(|case| options.iter().map(|option| case.iter().copied().chain(*option).collect()))
                 .collect();
+            self.step(cases.len());
         }
         cases.into_iter().map(Case::of).collect()
     }

@@ -88,7 +88,8 @@ impl<'a> Prover<'a> {
     ) -> Vec<Obligation<'a>> {
         let Value::Object(members) = self.value(outer) else { return Vec::new() };
         let mut todo = Vec::new();
-        self.step(members.len().saturating_mul(1 + known.schemas.len()));
+        self.step(members.len());
+        self.step(members.len().saturating_mul(known.schemas.len()));
         for (key, value) in members {
             let together = GROUPS.iter().find(|(first, _)| first == key).map_or(&[][..], |(_, keys)| keys);
             if !together.is_empty() && self.says_alike(&known.schemas, outer, together) {

@@ -84,12 +84,7 @@ impl<'a> Prover<'a> {
                 };
                 self.reason(*schema, "", what);
             }
-            Obligation::Within { case, schema, part } => {
-                let step = usize::from(!matches!(part, Part::Whole));
-                self.level += step;
-                self.tell(case, *schema);
-                self.level -= step;
-            }
+            Obligation::Within { case, schema, .. } => self.tell(case, *schema),
             Obligation::OneOf { case, key, options, alone } => {
                 if let [only] = self.candidates(case, options).as_slice()
                     && !self.proves(case, *only)

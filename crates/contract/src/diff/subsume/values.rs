@@ -1,3 +1,6 @@
+#[cfg(test)]
+mod tests;
+
 use std::collections::HashMap;
 
 use jsonschema::error::ValidationErrorKind;
@@ -18,6 +21,8 @@ const MAX_TEXT: usize = 4096;
 const MAX_RANGE: i128 = 64;
 /// Steps that looking at one value is worth.
 const STEPS: usize = 10;
+/// Steps that compiling a schema or a pattern is worth, its size aside.
+const COMPILED: usize = 100;
 /// How often matching one text may go back.
 const MAX_BACK: usize = 1000;
 
@@ -149,7 +154,7 @@ impl<'a> Prover<'a> {
             }
             let (source, outer) = (self.value(schema), self.is_outer(schema));
             let size = size(source).unwrap_or_else(|| self.document(schema).size());
-            self.step(STEPS * 10 + size);
+            self.step(COMPILED + size);
             if self.spent() {
                 return None;
             }
@@ -173,7 +178,7 @@ impl<'a> Prover<'a> {
             if self.judge.patterns.len() >= MAX_COMPILED {
                 return None;
             }
-            self.step(STEPS * 10);
+            self.step(COMPILED);
             self.judge.patterns.insert(pattern, self.judge.pattern(pattern));
         }
         let look = self.judge.patterns.get(pattern)?.as_ref()?;

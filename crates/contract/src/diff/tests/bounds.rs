@@ -42,6 +42,22 @@ fn a_chain_is_followed_as_deep_as_proofs_may_be() {
 fn a_wide_schema_is_not_a_deep_one() {
     let wide = |limit: usize| json!({"properties": named(400, |at| json!({"maximum": at + limit}))});
     assert!(is_compatible(&wide(5), &wide(6)));
+    let none = |at: usize| json!({"not": {"type": "integer", "minimum": at}});
+    assert!(is_compatible(
+        &json!({"type": "string"}),
+        &json!({"type": "string", "allOf": (0..400).map(none).collect::<Vec<_>>()})
+    ));
+}
+
+/// Each name has two alternatives, which both need the next one; there is nothing that the last could be.
+#[test]
+fn what_was_shown_to_be_nothing_is_not_looked_at_again() {
+    let mut defs = named(20, |at| {
+        let one = |name: &str| json!({"type": "object", "required": [name], "properties": {(name): {"$ref": format!("#/$defs/p{}", at + 1)}}});
+        json!({"anyOf": [one("a"), one("b")]})
+    });
+    defs.insert("p20".to_owned(), json!({"type": "string", "minLength": 3, "maxLength": 2}));
+    assert!(is_compatible(&json!({"$ref": "#/$defs/p0", "$defs": defs}), &json!({"const": 1})));
 }
 
 /// Each name leads to the next one twice, so that there are a million ways to the last.
@@ -56,6 +72,21 @@ fn what_was_shown_once_is_not_shown_again() {
         json!({"$ref": "#/$defs/p0", "$defs": defs})
     };
     assert!(is_compatible(&twice(5), &twice(6)));
+}
+
+#[test]
+fn long_lists_are_compared_without_looking_at_each_pair() {
+    let texts = |one: &str| (0..3000).map(|at| json!(format!("t{at}"))).chain([json!(one)]).rev().collect();
+    let numbers = |one: i64| (0..3000).map(|at| json!(at)).chain([json!(one)]).rev().collect();
+    let list = |values: Vec<Value>| json!({"enum": values});
+    for (before, after, value) in
+        [(texts("gone"), texts("new"), r#""gone""#), (numbers(-1), numbers(-2), "-1")]
+    {
+        assert_eq!(
+            arguments(&list(before), &list(after)),
+            format!("breaking /inputSchema/enum: the value `{value}` may no longer be accepted\n")
+        );
+    }
 }
 
 /// A schema that refers to others is compiled with all that is around it.

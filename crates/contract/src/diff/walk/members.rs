@@ -1,3 +1,6 @@
+#[cfg(test)]
+mod tests;
+
 use std::collections::HashMap;
 
 use serde_json::{Map, Value};
@@ -51,9 +54,13 @@ pub(super) fn pairs<'a>(
     new: &[&'a Value],
     in_order: bool,
 ) -> Vec<(Option<&'a Value>, Option<&'a Value>)> {
+    // One of each is a pair whatever they say.
+    if let ([old], [new]) = (old, new) {
+        return vec![(Some(*old), Some(*new))];
+    }
     let mut left = new.to_vec();
     let (mut rest, mut equal) = (Vec::new(), Vec::new());
-    let in_order = in_order || old.len() <= 1 && new.len() <= 1 || old.len().saturating_mul(new.len()) > 4096;
+    let in_order = in_order || old.len().saturating_mul(new.len()) > 4096;
     for before in old {
         match left.iter().position(|after| !in_order && same_value(before, after)) {
             Some(place) => equal.push((Some(*before), Some(left.remove(place)))),

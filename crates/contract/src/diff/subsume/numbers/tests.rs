@@ -195,6 +195,15 @@ fn an_end_lies_within_another() {
     .assert_eq(&table);
 }
 
+#[test]
+fn an_end_at_2_to_the_100th_is_that_of_whole_numbers_too() {
+    let beyond = 2f64.powi(100);
+    for (at, end) in [(beyond, End::Low), (-beyond, End::High)] {
+        let bound = Bound { at: Num::Real(at), open: true };
+        assert_eq!(bound.of_whole(end), bound);
+    }
+}
+
 /// What is shown holds for what the validator takes, however large.
 #[test]
 fn a_multiple_of_a_multiple_is_none_to_the_validator() {
