@@ -157,10 +157,11 @@ pub(super) struct Past<'v, 'a> {
 
 impl History for Past<'_, '_> {
     fn is_new(&self, path: &str) -> bool {
-        let last = self.versions.last();
-        if self.origin.is_valid && self.origin.index < last {
+        // Valid arguments were asked for no more than they have.
+        if self.origin.is_valid {
             return true;
         }
+        let last = self.versions.last();
         // Written for the current one, and not valid: what the one before did not ask for may have been left out.
         let before = if self.origin.index < last { Some(self.origin.index) } else { last.checked_sub(1) };
         let before = before.and_then(|index| self.versions.get(index));
