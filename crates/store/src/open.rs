@@ -85,7 +85,7 @@ impl Store {
             .busy_timeout(Duration::from_secs(10))
             .disable_statement_logging();
         let mut connection = SqliteConnection::connect_with(&options).await.doing("be opened")?;
-        migrate(&mut connection).await?;
+        migrate(&mut connection, MIGRATIONS).await?;
         let readers = SqlitePoolOptions::new()
             .max_connections(4)
             .connect_with(options.clone().read_only(true))
@@ -117,7 +117,7 @@ impl Store {
             .doing("be opened for reading")?;
         let mut connection = readers.acquire().await.doing("be opened for reading")?;
         let known = MIGRATIONS.len();
-        match migrated(&mut connection).await? {
+        match migrated(&mut connection, MIGRATIONS).await? {
             done if done < known => return Err(StoreFault::EarlierVersion { found: done, known }),
             _ => drop(connection),
         }
@@ -187,14 +187,17 @@ impl Store {
 }
 
 /// How many of the forms the file has been through, all of them this version's.
-async fn migrated(connection: &mut SqliteConnection) -> Result<usize, StoreFault> {
-    let known = MIGRATIONS.len();
+pub(crate) async fn migrated(
+    connection: &mut SqliteConnection,
+    scripts: &[&str],
+) -> Result<usize, StoreFault> {
+    let known = scripts.len();
     let version: i64 = sqlx::query_scalar("PRAGMA user_version")
         .fetch_one(&mut *connection)
         .await
         .doing("tell its version")?;
     let done = usize::try_from(version).unwrap_or(usize::MAX);
-    let through = MIGRATIONS.get(..done).ok_or(StoreFault::LaterVersion { found: version, known })?;
+    let through = scripts.get(..done).ok_or(StoreFault::LaterVersion { found: version, known })?;
     if done > 0 {
         let found: i64 = sqlx::query_scalar("PRAGMA application_id")
             .fetch_one(&mut *connection)
@@ -207,13 +210,17 @@ async fn migrated(connection: &mut SqliteConnection) -> Result<usize, StoreFault
     Ok(done)
 }
 
-async fn migrate(connection: &mut SqliteConnection) -> Result<(), StoreFault> {
-    let done = migrated(connection).await?;
-    for (index, script) in MIGRATIONS.iter().skip(done).enumerate() {
+/// Brings the file to the last of these forms. One process at a time.
+pub(crate) async fn migrate(
+    connection: &mut SqliteConnection,
+    scripts: &[&'static str],
+) -> Result<(), StoreFault> {
+    let done = migrated(connection, scripts).await?;
+    for (index, script) in scripts.iter().enumerate().skip(done) {
         let mut transaction = connection.begin().await.doing("begin")?;
         sqlx::raw_sql(*script).execute(&mut *transaction).await.doing("be brought to this version's form")?;
-        let digest = digest_of(MIGRATIONS.get(..=done + index).unwrap_or_default());
-        let set = format!("PRAGMA user_version = {}; PRAGMA application_id = {digest}", done + index + 1);
+        let digest = digest_of(scripts.get(..=index).unwrap_or_default());
+        let set = format!("PRAGMA user_version = {}; PRAGMA application_id = {digest}", index + 1);
         sqlx::raw_sql(sqlx::AssertSqlSafe(set)).execute(&mut *transaction).await.doing("note its version")?;
         transaction.commit().await.doing("commit its new form")?;
     }

@@ -2,6 +2,7 @@
 #![expect(clippy::unwrap_used, clippy::panic, reason = "tests fail by panicking")]
 
 mod approvals;
+mod authorization;
 mod contracts;
 
 use std::collections::BTreeSet;
