@@ -145,4 +145,4 @@ audit: ## Licences, bans and sources of the dependencies
 .PHONY: clean
 clean: ## Remove what was built and set up
 	@cargo clean
-	@rm -rf clients/typescript/node_modules scripts/conformance/node_modules .venv .collector
+	@rm -rf clients/typescript/node_modules clients/issuer/node_modules scripts/conformance/node_modules .venv .collector

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Sets up what the tests need beside Rust: strace, the TypeScript client's packages, the Python client's environment, a
-# collector for traces.
+# Sets up what the tests need beside Rust: strace, the packages of the TypeScript client and of an issuer, the Python
+# client's environment, a collector for traces.
 # What is there already is left as it is. Packages of the system are installed only by root; else the script says what
 # is missing and fails.
 set -euo pipefail
@@ -22,15 +22,16 @@ stamp() { cat "$@" | sha256sum | cut -d' ' -f1; }
 # current STAMP_FILE EXPECTED
 current() { [[ -f $1 && $(< "$1") == "$2" ]]; }
 
-packages=clients/typescript
-wanted=$(stamp "$packages/package.json" "$packages/package-lock.json")
-if current "$packages/node_modules/.aldgate-stamp" "$wanted"; then
-    say "the TypeScript client's packages are there"
-else
-    say "installing the TypeScript client's packages ($packages)"
-    (cd "$packages" && npm ci --no-progress)
-    printf '%s\n' "$wanted" > "$packages/node_modules/.aldgate-stamp"
-fi
+for packages in clients/typescript clients/issuer; do
+    wanted=$(stamp "$packages/package.json" "$packages/package-lock.json")
+    if current "$packages/node_modules/.aldgate-stamp" "$wanted"; then
+        say "the packages of $packages are there"
+    else
+        say "installing the packages of $packages"
+        (cd "$packages" && npm ci --no-progress)
+        printf '%s\n' "$wanted" > "$packages/node_modules/.aldgate-stamp"
+    fi
+done
 
 environment=.venv
 wanted=$({ python3 --version; cat clients/python/requirements.txt; } | sha256sum | cut -d' ' -f1)

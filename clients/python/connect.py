@@ -68,15 +68,22 @@ class Session:
 @asynccontextmanager
 async def connect(url: str, token: str | None, on_form: OnForm) -> AsyncIterator[Session]:
     """Connects by `server/discover`. `on_form` answers each form elicitation."""
+    headers = {"authorization": f"Bearer {token}"} if token else None
+    async with connect_with(url, on_form, headers=headers) as session:
+        yield session
+
+
+@asynccontextmanager
+async def connect_with(url: str, on_form: OnForm, **of_http: Any) -> AsyncIterator[Session]:
+    """As `connect`, with more for the HTTP client."""
 
     async def elicit(_context: Any, params: types.ElicitRequestParams) -> types.ElicitResult:
         check(isinstance(params, types.ElicitRequestFormParams), "a question by form", params)
         return await on_form(params)
 
-    headers = {"authorization": f"Bearer {token}"} if token else None
     # No proxy may see the token; a held answer takes up to half a minute.
     timeout = httpx2.Timeout(30.0, read=CALL_TIMEOUT_S)
-    async with httpx2.AsyncClient(headers=headers, timeout=timeout, trust_env=False) as http:
+    async with httpx2.AsyncClient(timeout=timeout, trust_env=False, **of_http) as http:
         client = Client(
             streamable_http_client(url, http_client=http),
             mode="auto",

@@ -11,6 +11,12 @@ const CALL_TIMEOUT_MS = 90_000;
  * Connects. `onForm` gets the parameters of each form elicitation and returns the SDK's result for it.
  */
 export async function connect(url, token, onForm) {
+  const options = token ? { authProvider: { token: async () => token } } : {};
+  return connectBy(new StreamableHTTPClientTransport(new URL(url), options), onForm);
+}
+
+/** As `connect`, by a transport that knows how to authenticate. */
+export async function connectBy(transport, onForm) {
   const client = new Client(
     { name: 'aldgate-clients-typescript', version: '0.1.0' },
     {
@@ -20,8 +26,7 @@ export async function connect(url, token, onForm) {
     },
   );
   client.setRequestHandler('elicitation/create', async (request) => onForm(request.params));
-  const options = token ? { authProvider: { token: async () => token } } : {};
-  await client.connect(new StreamableHTTPClientTransport(new URL(url), options));
+  await client.connect(transport);
   checkEqual(client.getNegotiatedProtocolVersion(), REVISION, 'the negotiated revision');
   return new Session(client);
 }
