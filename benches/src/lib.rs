@@ -8,7 +8,9 @@ use std::time::Duration;
 use aldgate_approval::SealKey;
 use aldgate_authority::{Authority, Entry, PolicySet, PrincipalKind, Registry};
 use aldgate_contract::{Lock, UpstreamIdentity};
-use aldgate_gateway::settings::{Bounds, OnDrift, Pins, Settings, Signatures, Transport, UpstreamSettings};
+use aldgate_gateway::settings::{
+    Bounds, Credential, OnDrift, Pins, Settings, Signatures, Transport, UpstreamSettings,
+};
 use aldgate_gateway::{Configured, Gateway, Parts};
 use aldgate_identity::{ConfiguredPrincipal, TokenHash, TokenTable};
 use aldgate_store::Store;
@@ -175,6 +177,7 @@ fn parts(size: Size, store: Store, echo: &Echo) -> Parts {
         .flat_map(|upstream| (0..size.tools).map(move |tool| format!("echo{upstream}/{}", name(tool))))
         .map(|key| (key, reads.clone()));
     let principal = ConfiguredPrincipal {
+        scopes: None,
         name: "agent".to_owned(),
         display_name: None,
         kind: PrincipalKind::Service,
@@ -191,6 +194,7 @@ fn parts(size: Size, store: Store, echo: &Echo) -> Parts {
             registry: Registry::new(entries).expect("the registry can be read"),
             policies: policies(size.policies),
             identity: Arc::new(TokenTable::new(&[principal]).expect("the principal can be read")),
+            issuers: Vec::new(),
             tenants: ["default".to_owned()].into(),
             signatures: Signatures::default(),
         },
@@ -211,7 +215,7 @@ fn settings(size: Size, upstream: usize, echo: &Echo) -> UpstreamSettings {
         name: format!("echo{upstream}"),
         prefix: prefix(size, upstream),
         transport: Transport::InProcess(echo.router(), "/mcp".to_owned()),
-        bearer: None,
+        credential: Credential::None,
         pins: Pins::Locked(lock),
         may_ask: Vec::new(),
         ask_origins: Vec::new(),

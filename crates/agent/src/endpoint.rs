@@ -85,7 +85,9 @@ pub enum ConnectionFault {
         what: String,
     },
     /// The token is missing or not accepted.
-    #[error("`{url}` did not accept the credentials{why}; set a valid token")]
+    #[error(
+        "`{url}` did not accept the credentials{why}; sign in with `aldgate login`, or set a valid token"
+    )]
     Unauthorized {
         /// The address.
         url: String,

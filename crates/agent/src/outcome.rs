@@ -130,7 +130,9 @@ pub enum CallFault {
         ag: Option<String>,
     },
     /// The endpoint wants other credentials.
-    #[error("the endpoint did not accept the credentials for `{tool}`{why}; set a valid token")]
+    #[error(
+        "the endpoint did not accept the credentials for `{tool}`{why}; sign in with `aldgate login`, or set a valid token"
+    )]
     Unauthorized {
         /// The tool.
         tool: String,

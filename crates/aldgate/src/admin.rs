@@ -13,6 +13,7 @@ use miette::Diagnostic;
 use serde_json::Value;
 
 use crate::cli::AdminTarget;
+use crate::signed_in::Account;
 
 /// Bytes of an answer that are read.
 const MOST: usize = 16 << 20;
@@ -51,7 +52,7 @@ impl Diagnostic for AdminFault {
                 "start one with `aldgate demo` or `aldgate serve gateway`, or give another address with `--admin`",
             )),
             Self::Refused { status: 401 | 403, .. } => {
-                Some(Box::new("`--token` or ALDGATE_TOKEN says who asks"))
+                Some(Box::new("`--token` or ALDGATE_TOKEN says who asks, or `aldgate login --admin`"))
             }
             _ => None,
         }
@@ -66,9 +67,13 @@ pub(crate) struct Admin {
 }
 
 impl Admin {
-    /// A client for `target`.
-    pub(crate) fn new(target: &AdminTarget) -> Self {
-        Self::at(&target.admin, target.token.clone())
+    /// A client for `target`, as who was named or has signed in.
+    pub(crate) async fn of(target: &AdminTarget) -> miette::Result<Self> {
+        let token = match &target.token {
+            Some(token) => Some(token.clone()),
+            None => Account::admin(&target.admin)?.token().await?,
+        };
+        Ok(Self::at(&target.admin, token))
     }
 
     /// A client for the API at `base`.

@@ -2,6 +2,7 @@
 
 mod client;
 mod contracts;
+mod identity;
 
 use std::net::SocketAddr;
 use std::path::PathBuf;
@@ -15,6 +16,10 @@ pub(crate) use client::{
 pub(crate) use contracts::{
     AcceptArguments, ContractsCommand, DiffArguments, ItemArguments, KeyCommand, PinArguments,
     ReleaseArguments, RepairArguments, RepairMode, SignArguments, VerifyArguments,
+};
+pub(crate) use identity::{
+    AddClient, ClientsCommand, DoorArguments, IdentityTarget, KeysCommand, LoginArguments, LogoutArguments,
+    UsersCommand,
 };
 
 /// A governed gateway for the tools that agents use (MCP 2026-07-28).
@@ -82,6 +87,19 @@ pub(crate) enum Command {
     /// Make tokens.
     #[command(subcommand)]
     Token(TokenCommand),
+    /// Sign in with a browser. Tokens are kept for this user alone, and other commands use them.
+    Login(LoginArguments),
+    /// Give up what `aldgate login` kept.
+    Logout(LogoutArguments),
+    /// Accounts of people who sign in here.
+    #[command(subcommand)]
+    Users(UsersCommand),
+    /// Clients that people sign in with.
+    #[command(subcommand)]
+    Clients(ClientsCommand),
+    /// Keys that tokens are signed with.
+    #[command(subcommand)]
+    Keys(KeysCommand),
 }
 
 /// Where the configuration is.

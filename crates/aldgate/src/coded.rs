@@ -10,6 +10,9 @@ use aldgate_contract::LockFault;
 use aldgate_field_service::{OpenFault, StdioFault};
 use aldgate_gateway::StartFault;
 use aldgate_identity::TokensFault;
+use aldgate_identity::authorization::{ClientsFault, KeysFault};
+use aldgate_identity::client::{KeepFault, LoginFault, SessionFault};
+use aldgate_identity::people::AccountFault;
 use aldgate_store::StoreFault;
 use miette::Diagnostic;
 
@@ -130,6 +133,12 @@ codes! {
     ContractsFault => Self::code,
     aldgate_evidence_server::ToolsFault => |_| "AG-INTERNAL",
     aldgate_evidence_server::StdioFault => |_| "AG-CLI-STDIO",
+    AccountFault => |_| "AG-CLI-USERS",
+    ClientsFault => |_| "AG-CLI-CLIENTS",
+    KeysFault => |_| "AG-CONFIG-IDENTITY",
+    KeepFault => |_| "AG-CLI-LOGIN",
+    LoginFault => |_| "AG-CLI-LOGIN",
+    SessionFault => |_| "AG-CLI-LOGIN",
     OpenFault => |_| "AG-CLI-SYSTEM",
     StdioFault => |_| "AG-CLI-STDIO",
 }

@@ -5,11 +5,14 @@ pub(crate) mod approvals;
 pub(crate) mod asker;
 mod audit;
 mod call;
+mod clients;
 mod config;
 mod contracts;
 mod dev;
 mod explain;
+mod keys;
 mod listen;
+mod login;
 mod policy;
 mod prompts;
 mod reload;
@@ -19,6 +22,7 @@ mod status;
 mod token;
 mod tools;
 mod trace;
+mod users;
 
 pub(crate) use contracts::ContractsFault;
 
@@ -52,6 +56,11 @@ pub(crate) async fn run(arguments: Arguments) -> miette::Result<ExitCode> {
         Command::Listen(arguments) => listen::run(arguments).await,
         Command::Agent(what) => agent::run(what).await,
         Command::Token(what) => token::run(what),
+        Command::Login(arguments) => login::run(arguments).await,
+        Command::Logout(arguments) => login::out(arguments).await,
+        Command::Users(what) => users::run(what).await,
+        Command::Clients(what) => clients::run(what).await,
+        Command::Keys(what) => keys::run(what).await,
     }
 }
 

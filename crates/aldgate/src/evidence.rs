@@ -7,14 +7,15 @@ use aldgate_evidence_server::{
     Admission, Bounds, Denied, Doors, Endpoint, EvidenceServer, Reader, Shelf, Stored, ToolsFault,
 };
 use aldgate_gateway::{Beside, Gateway, Shown, View};
+use aldgate_identity::{DPOP_NONCE, Scopes, Unauthenticated, lacks_scope, scopes};
 use async_trait::async_trait;
 use axum::body::Body;
 use axum::extract::Request;
 use axum::response::{IntoResponse as _, Response};
 use axum::routing::{any, get};
 use axum::{Json, Router};
-use http::HeaderValue;
-use http::header::CACHE_CONTROL;
+use http::HeaderMap;
+use http::header::{CACHE_CONTROL, WWW_AUTHENTICATE};
 use serde_json::Value;
 
 /// The path of the evidence server on the agents' listener.
@@ -22,12 +23,13 @@ pub(crate) const PATH: &str = "/evidence/mcp";
 /// Where the public keys are.
 pub(crate) const KEYS: &str = "/.well-known/jwks.json";
 
-/// Mounts the evidence server and the public keys beside the gateway. What it gives back is told when the gateway is about
+/// Mounts the evidence server, the public keys and other routes beside the gateway. What it gives back is told when the gateway is about
 /// to stop.
 pub(crate) fn mount(
     gateway: &Gateway,
     doors: &Doors,
     key: &SigningKey,
+    others: Router,
 ) -> Result<Arc<EvidenceServer>, ToolsFault> {
     let view = gateway.view();
     let source = Arc::new(Stored::new(gateway.store()));
@@ -48,7 +50,8 @@ pub(crate) fn mount(
                 response
             }),
         )
-        .route(KEYS, get(move || async move { public_keys(&keys, own) }));
+        .route(KEYS, get(move || async move { public_keys(&keys, own) }))
+        .merge(others);
     let renewed = server.clone();
     gateway.beside(Beside {
         router,
@@ -76,16 +79,18 @@ struct Tenants(View);
 
 #[async_trait]
 impl Admission for Tenants {
-    async fn admit(&self, authorization: Option<&HeaderValue>) -> Result<Reader, Denied> {
-        let identity = self.0.authenticate(authorization.map(HeaderValue::as_bytes)).await;
-        let principal = identity
-            .map_err(|fault| Denied::Unauthenticated {
-                message: fault.to_string(),
-                challenge: fault.challenge().to_owned(),
-            })?
-            .principal;
-        let denied = (!self.0.may_audit(&principal)).then_some(Denied::Forbidden);
-        let code = denied.as_ref().map(|_| "AG-EVIDENCE-FORBIDDEN");
+    async fn admit(&self, headers: &HeaderMap) -> Result<Reader, Denied> {
+        let identity = self.0.authenticate(headers).await.map_err(|fault| self.unauthenticated(&fault))?;
+        let principal = identity.principal;
+        let denied = if !identity.scopes.has(scopes::EVIDENCE_READ) {
+            Some(self.uncovered(&identity.scopes))
+        } else {
+            (!self.0.may_audit(&principal)).then_some(Denied::Forbidden)
+        };
+        let code = denied.as_ref().map(|denied| match denied {
+            Denied::Credentials { code, .. } => *code,
+            _ => "AG-EVIDENCE-FORBIDDEN",
+        });
         let noted = self.0.note_reading(&principal, code).await;
         match (denied, noted) {
             (Some(denied), _) => Err(denied),
@@ -98,5 +103,31 @@ impl Admission for Tenants {
                 Err(Denied::Unrecorded)
             }
         }
+    }
+}
+
+impl Tenants {
+    fn unauthenticated(&self, fault: &Unauthenticated) -> Denied {
+        let challenge = fault.challenge(self.0.protected().as_ref());
+        let mut headers: Vec<_> = challenge.map(|value| (WWW_AUTHENTICATE, value)).into_iter().collect();
+        if let Unauthenticated::Nonce(nonce) = fault {
+            headers.push((DPOP_NONCE, nonce.clone()));
+        }
+        Denied::Credentials {
+            status: fault.status(),
+            code: fault.code(),
+            message: fault.to_string(),
+            headers,
+        }
+    }
+
+    /// A token that was not made for reading evidence.
+    fn uncovered(&self, has: &Scopes) -> Denied {
+        let needs = scopes::EVIDENCE_READ;
+        let message = lacks_scope("this", needs, has);
+        let needed = Scopes::of([needs]).unwrap_or_default().and(has);
+        let challenge = self.0.protected().map(|of| of.insufficient_scope(&needed, &message));
+        let headers = challenge.map(|value| (WWW_AUTHENTICATE, value)).into_iter().collect();
+        Denied::Credentials { status: 403, code: "AG-SCOPE", message, headers }
     }
 }

@@ -11,9 +11,11 @@ mod config;
 mod demo;
 mod evidence;
 mod fault;
+mod identity;
 mod observing;
 mod random;
 mod signal;
+mod signed_in;
 
 use std::io::IsTerminal as _;
 use std::process::ExitCode;

@@ -62,7 +62,8 @@ pub struct Entry {
     /// Seconds without an answer or progress after which a call is given up; `limits.call_timeout` where this is left out.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub timeout_s: Option<u32>,
-    /// The OAuth scope that this needs. Kept for reviewers; tokens of this version have no scopes, so nothing enforces it.
+    /// The OAuth scope that this needs; `tools:read` for what is read-only and `tools:write` for the rest, where this is left
+    /// out. A token that has `tools:write` has `tools:read` too.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub scope: Option<String>,
     /// What it promises to stay within, in words for the people who review it.

@@ -13,16 +13,20 @@ mod traces;
 use std::sync::Arc;
 
 use aldgate_authority::{Action, Principal};
+use aldgate_identity::{Door, Presented, Proof, Scopes, Unauthenticated, scopes};
 use axum::Router;
 use axum::extract::{FromRequestParts, Request, State};
 use axum::middleware::{self, Next};
 use axum::response::{IntoResponse as _, Response};
 use axum::routing::{get, post};
+use http::header::AUTHORIZATION;
 use http::request::Parts;
+use http::{HeaderMap, HeaderName, HeaderValue, Method};
 use time::OffsetDateTime;
 
 use crate::gate::Gate;
-use crate::head;
+use crate::identify::DPOP;
+use crate::{head, metadata};
 use fault::AdminFault;
 
 /// Bytes of a request's body.
@@ -66,6 +70,9 @@ async fn healthz(State(gate): State<Arc<Gate>>) -> Response {
 /// `Host` and `Origin` are checked as on the other listener. The body has to come in time; then the request is worked to its
 /// end whether or not its client stays, so that what is decided is also told to those who wait for it.
 async fn door(State(gate): State<Arc<Gate>>, request: Request, next: Next) -> Response {
+    if let Some(metadata) = metadata::answer(&gate, metadata::ADMIN, &request) {
+        return metadata;
+    }
     let (parts, body) = request.into_parts();
     if let Err(refusal) = head::doorway(&gate.settings.doors, &parts) {
         return AdminFault::new(refusal.http_status(), refusal.code(), refusal.to_string()).into_response();
@@ -87,33 +94,81 @@ async fn door(State(gate): State<Arc<Gate>>, request: Request, next: Next) -> Re
     })
 }
 
-/// The authenticated principal of a request.
-struct Caller(Arc<Principal>);
+/// The authenticated principal of a request, and what its token may be used for.
+struct Caller(Arc<Principal>, Arc<Scopes>);
 
 impl FromRequestParts<Arc<Gate>> for Caller {
     type Rejection = AdminFault;
 
     async fn from_request_parts(parts: &mut Parts, gate: &Arc<Gate>) -> Result<Self, AdminFault> {
-        let mut values = parts.headers.get_all(http::header::AUTHORIZATION).iter();
-        let value = values.next().map(http::HeaderValue::as_bytes);
-        if values.next().is_some() {
-            return Err(AdminFault::new(
-                400,
-                "AG-HEAD-REPEATED",
-                "the header `authorization` stands more than once",
-            ));
+        let value = single(&parts.headers, &AUTHORIZATION)?;
+        let proof = Proof::Sent(single(&parts.headers, &DPOP)?);
+        let snapshot = gate.snapshot();
+        let base = gate.settings.reach.doors.url(Door::Admin);
+        let url = format!("{}{}", base.strip_suffix("/v1").unwrap_or(base), parts.uri.path());
+        let method = parts.method.as_str();
+        let doors = doors(&parts.method, parts.uri.path());
+        let mut refused: Option<(Unauthenticated, Door)> = None;
+        for door in doors {
+            let presented = Presented { authorization: value, proof, method, url: &url, door: *door };
+            match snapshot.identity.authenticate(&presented, OffsetDateTime::now_utc()).await {
+                Ok(identity) => return Ok(Self(identity.principal, identity.scopes)),
+                Err(fault) => {
+                    let tells_more =
+                        refused.as_ref().is_none_or(|(before, _)| is_of_door(&fault) && !is_of_door(before));
+                    refused = if tells_more { Some((fault, *door)) } else { refused };
+                }
+            }
         }
-        let authenticated = gate.snapshot().identity.authenticate(value, OffsetDateTime::now_utc()).await;
-        authenticated.map(|identity| Self(identity.principal)).map_err(|fault| {
-            gate.counters.count_unauthenticated();
-            AdminFault::unauthenticated(&fault)
-        })
+        gate.counters.count_unauthenticated();
+        let (fault, door) = refused.unwrap_or((Unauthenticated::Unknown, Door::Admin));
+        // Who has no token yet is told of the door that the path is the URL of.
+        let door =
+            if fault == Unauthenticated::Missing { doors.last().copied().unwrap_or(door) } else { door };
+        Err(AdminFault::unauthenticated(&fault, gate.protected(&snapshot, door).as_ref()))
+    }
+}
+
+/// The value of a header that may stand once: two readers could take different ones of two.
+fn single<'a>(headers: &'a HeaderMap, name: &HeaderName) -> Result<Option<&'a [u8]>, AdminFault> {
+    let mut values = headers.get_all(name).iter();
+    let value = values.next().map(HeaderValue::as_bytes);
+    if values.next().is_some() {
+        let message = format!("the header `{name}` stands more than once; send it once");
+        return Err(AdminFault::new(400, "AG-HEAD-REPEATED", message));
+    }
+    Ok(value)
+}
+
+/// Whether a token is for the door that refused it with this: it came beyond the check of its audience.
+fn is_of_door(fault: &Unauthenticated) -> bool {
+    use Unauthenticated::{Expired, Nonce, Proof, Unavailable};
+    matches!(fault, Nonce(_) | Proof(_) | Expired | Unavailable)
+}
+
+/// The doors whose tokens are taken at a path. A token for decisions is for nothing but them, and for what is read to decide.
+fn doors(method: &Method, path: &str) -> &'static [Door] {
+    match path.strip_prefix("/v1/approvals") {
+        Some(_) if method == Method::POST => &[Door::Decisions],
+        Some(rest) if rest.is_empty() || rest.starts_with('/') => &[Door::Admin, Door::Decisions],
+        _ => &[Door::Admin],
     }
 }
 
 impl Caller {
-    /// Checks that the policies allow an action on the gateway itself.
+    /// Checks that the token was made for one of these scopes.
+    fn covered(&self, gate: &Gate, door: Door, scopes: &[&str]) -> Result<(), AdminFault> {
+        if scopes.iter().any(|scope| self.1.has(scope)) {
+            return Ok(());
+        }
+        let needs = scopes.first().copied().unwrap_or_default();
+        Err(AdminFault::scope(needs, &self.1, gate.protected(&gate.snapshot(), door).as_ref()))
+    }
+
+    /// Checks that the token was made for an action on the gateway itself, and that the policies allow it.
     fn may(&self, gate: &Gate, action: Action) -> Result<(), AdminFault> {
+        let scope = if action == Action::Audit { scopes::EVIDENCE_READ } else { scopes::ADMIN };
+        self.covered(gate, Door::Admin, &[scope])?;
         gate.snapshot().authorizer.may(&self.0, action).map_err(|_reasons| {
             let message = format!(
                 "`{}` may not `{}` here; a policy would have to permit it",

@@ -6,18 +6,22 @@ use aldgate_approval::seal::NONCE_BYTES;
 use aldgate_approval::{ApprovalId, Binding, Purpose, Record, RecordState, RequestState, Verdict as Decided};
 use aldgate_authority::Verdict;
 use aldgate_evidence::Kind;
+use aldgate_identity::{Door, Unauthenticated};
 use aldgate_store::{AskOutcome, StoreFault};
+use http::HeaderMap;
 use serde_json::value::RawValue;
 use tokio::sync::OwnedSemaphorePermit;
 
 use crate::catalog::{Progress, Target};
 use crate::clock;
 use crate::gate::Gate;
+use crate::identify::{self, Credentials};
 use crate::observe;
 use crate::permit::Permit;
 use crate::record;
 use crate::refusal::Refusal;
 use crate::rule::{self, Ruled};
+use crate::scope;
 use crate::trail::Trail;
 
 /// For what argument bytes are sealed.
@@ -30,7 +34,14 @@ const LOOK_EVERY: Duration = Duration::from_secs(1);
 /// A call that needs nobody any more; what is left is to write it down and send it.
 pub(crate) struct Ready {
     ruled: Ruled,
-    approval: Option<Box<(Record, Binding)>>,
+    approval: Option<Box<Approved>>,
+}
+
+/// What a person approved, and the credentials of the caller who waited for it.
+struct Approved {
+    record: Record,
+    binding: Binding,
+    credentials: Credentials,
 }
 
 impl Ready {
@@ -47,7 +58,12 @@ impl Ready {
 
 /// Waits until the call may be made, or says what the caller has to wait for. Nothing is lost when the caller leaves
 /// meanwhile.
-pub(crate) async fn ready(gate: &Gate, trail: &mut Trail, ruled: Ruled) -> Result<Ready, Refusal> {
+pub(crate) async fn ready(
+    gate: &Gate,
+    trail: &mut Trail,
+    ruled: Ruled,
+    headers: &HeaderMap,
+) -> Result<Ready, Refusal> {
     match (ruled.ruling.verdict(), &ruled.call.progress) {
         (Verdict::Prohibited, _) => {
             Err(Refusal::prohibited(ruled.ruling.code().unwrap_or("AG-PROHIBITED"), ruled.ruling.rule()))
@@ -61,14 +77,19 @@ pub(crate) async fn ready(gate: &Gate, trail: &mut Trail, ruled: Ruled) -> Resul
         (Verdict::RequiresApproval, Progress::Fresh | Progress::Waiting { .. }) => {
             let span = observe::approval(gate, trail);
             // Boxed, as everything that few calls need: it would make the journey of each one large.
-            let ready = Box::pin(by_approval(gate, trail, ruled)).await;
+            let ready = Box::pin(by_approval(gate, trail, ruled, headers)).await;
             observe::approved(trail, span, ready.as_ref().err());
             ready
         }
     }
 }
 
-async fn by_approval(gate: &Gate, trail: &mut Trail, ruled: Ruled) -> Result<Ready, Refusal> {
+async fn by_approval(
+    gate: &Gate,
+    trail: &mut Trail,
+    ruled: Ruled,
+    headers: &HeaderMap,
+) -> Result<Ready, Refusal> {
     let binding = binding(trail, &ruled)?;
     let record = match &ruled.call.progress {
         Progress::Waiting { approval, goes_on } => {
@@ -79,15 +100,21 @@ async fn by_approval(gate: &Gate, trail: &mut Trail, ruled: Ruled) -> Result<Rea
         }
         Progress::Fresh | Progress::Round { .. } => ask(gate, trail, &ruled, &binding).await?,
     };
-    settle(gate, trail, ruled, binding, record)
+    let credentials = Credentials::of(headers, trail.expires_at);
+    settle(gate, trail, ruled, Approved { record, binding, credentials })
 }
 
 /// Writes the intent and makes the permit. From here on the call is made whether or not the caller stays.
 pub(crate) async fn permit(gate: &Gate, trail: &mut Trail, ready: Ready) -> Result<Permit, Refusal> {
     let Ready { ruled, approval } = ready;
-    // Whoever waited for a person may not be who it was any more.
+    if let Some(approved) = &approval {
+        // Whoever waited for a person may not be who it was any more.
+        Box::pin(identify::still(gate, trail, &approved.credentials)).await?;
+        scope::covers_target(gate, trail, &ruled.call.target)?;
+    }
     if trail.expires_at.is_some_and(|end| time::OffsetDateTime::now_utc() >= end) {
-        return Err(Refusal::unauthenticated(&aldgate_identity::Unauthenticated::Expired));
+        let protected = gate.protected(&trail.snapshot, Door::Mcp);
+        return Err(Refusal::unauthenticated(&Unauthenticated::Expired, protected.as_ref()));
     }
     // Before anything is used up: an upstream that is busy is a reason to come again.
     let place = place(&ruled)?;
@@ -107,7 +134,7 @@ async fn redeemed(
     gate: &Gate,
     trail: &mut Trail,
     mut ruled: Ruled,
-    (record, binding): (Record, Binding),
+    Approved { record, binding, .. }: Approved,
     place: OwnedSemaphorePermit,
 ) -> Result<Permit, Refusal> {
     as_approved(gate, trail, &mut ruled, record.id.as_str()).await?;
@@ -241,20 +268,15 @@ async fn look(gate: &Gate, trail: &Trail, id: &ApprovalId, wait: bool) -> Result
     }
 }
 
-fn settle(
-    gate: &Gate,
-    trail: &Trail,
-    ruled: Ruled,
-    binding: Binding,
-    record: Record,
-) -> Result<Ready, Refusal> {
+fn settle(gate: &Gate, trail: &Trail, ruled: Ruled, approved: Approved) -> Result<Ready, Refusal> {
+    let record = &approved.record;
     let id = record.id.as_str();
     match (record.state_at(clock::now()), &record.decision) {
-        (RecordState::Approved, _) => Ok(Ready { ruled, approval: Some(Box::new((record, binding))) }),
+        (RecordState::Approved, _) => Ok(Ready { ruled, approval: Some(Box::new(approved)) }),
         (RecordState::Denied, Some(decision)) if decision.verdict == Decided::Deny => {
             Err(Refusal::denied(id, &decision.by.name, &decision.note))
         }
-        (RecordState::Pending, _) => Err(wait(gate, trail, &ruled, &record)?),
+        (RecordState::Pending, _) => Err(wait(gate, trail, &ruled, record)?),
         (state, _) => {
             let message = format!(
                 "approval `{id}` is {}; repeat the call without its request state to ask anew",

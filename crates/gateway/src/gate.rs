@@ -5,6 +5,7 @@ use std::sync::{Arc, OnceLock};
 
 use aldgate_approval::SealKey;
 use aldgate_evidence::Recorder;
+use aldgate_identity::{Door, Protected};
 use aldgate_store::Store;
 use aldgate_telemetry::Telemetry;
 use arc_swap::ArcSwap;
@@ -76,6 +77,11 @@ impl Gate {
     /// The configuration that a request which begins now goes by.
     pub(crate) fn snapshot(&self) -> Arc<Snapshot> {
         self.snapshot.load_full()
+    }
+
+    /// What a door says of itself when it refuses; nothing where no issuer gives out tokens for it.
+    pub(crate) fn protected(&self, snapshot: &Snapshot, door: Door) -> Option<Protected> {
+        (!snapshot.issuers.is_empty()).then(|| self.settings.reach.protected(door))
     }
 
     /// Reads the configuration again and uses it for the requests to come.

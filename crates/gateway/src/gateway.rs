@@ -1,6 +1,7 @@
 //! Putting the gateway together, and its two listeners.
 
 use std::future::Future;
+use std::net::SocketAddr;
 use std::panic::AssertUnwindSafe;
 use std::sync::{Arc, OnceLock, Weak};
 
@@ -13,6 +14,7 @@ use aldgate_telemetry::Telemetry;
 use arc_swap::ArcSwap;
 use axum::Router;
 use axum::body::Body;
+use axum::extract::ConnectInfo;
 use axum::response::{IntoResponse as _, Response};
 use futures::FutureExt as _;
 use http::{Request, StatusCode};
@@ -24,13 +26,13 @@ use tower::ServiceExt as _;
 use crate::catalog::{CatalogFault, DriftLogFault, LiveFault};
 use crate::gate::{Counters, Gate};
 use crate::listen::Listeners;
-use crate::serving::Answering as _;
+use crate::serving::{Answering as _, Peer};
 use crate::settings::Settings;
 use crate::shares::Shares;
 use crate::snapshot::{Books, ConfigurationSource, Configured, Snapshot};
 use crate::upstream::TransportFault;
 use crate::view::{Beside, View};
-use crate::{admin, clock, journey, observe, serving};
+use crate::{admin, clock, journey, metadata, observe, serving};
 
 /// Connections of the admin listener; agents have none of these.
 const ADMIN_CONNECTIONS: usize = 128;
@@ -275,11 +277,16 @@ impl Gateway {
 struct Agents(Arc<Gate>);
 
 impl serving::Answering for Agents {
-    async fn answer(&self, request: Request<Body>) -> Response {
+    async fn answer(&self, mut request: Request<Body>) -> Response {
         if request.uri().path() == MCP {
             // Boxed, so that the connection does not move the whole of it about.
             Box::pin(journey::govern(self.0.clone(), request)).await
+        } else if let Some(metadata) = metadata::answer(&self.0, metadata::AGENTS, &request) {
+            metadata
         } else if let Some(beside) = self.0.beside.get() {
+            if let Some(Peer(address)) = request.extensions().get().copied() {
+                request.extensions_mut().insert(ConnectInfo::<SocketAddr>(address));
+            }
             let answered = AssertUnwindSafe(Box::pin(beside.router.clone().oneshot(request))).catch_unwind();
             match answered.await {
                 Ok(Ok(response)) => response,

@@ -21,7 +21,7 @@ use crate::receive::{self, Received};
 use crate::record::{self, Recorded};
 use crate::refusal::Refusal;
 use crate::trail::Trail;
-use crate::{head, identify, line, observe, reply, rule};
+use crate::{head, identify, line, observe, reply, rule, scope};
 
 /// Governs one request from its head to its response.
 pub(crate) async fn govern(gate: Arc<Gate>, request: Request<Body>) -> Response {
@@ -154,19 +154,20 @@ async fn travel(gate: &Gate, trail: &mut Trail, request: Request<Body>) -> Resul
     };
     identify::again(gate, trail, &headers).await?;
     let expires_at = trail.expires_at;
-    let call = match catalog::resolve(gate, trail, request, &headers)? {
+    let resolved = catalog::resolve(gate, trail, request, &headers)?;
+    scope::covered(gate, trail, &resolved)?;
+    let call = match resolved {
         Resolved::Host(answer) => return Ok(Way::Host(answer)),
         Resolved::Call(call) => call,
         Resolved::Listen(wanted) => {
             let id = trail.request_id.clone().ok_or_else(|| Refusal::host("AG-INTERNAL", "no id"))?;
-            let value = headers.get(http::header::AUTHORIZATION).map(|value| value.as_bytes().into());
             let (opened, answer) = Box::pin(listen::open(gate, trail, wanted)).await?;
-            let credentials = Credentials { value, expires_at };
+            let credentials = Credentials::of(&headers, expires_at);
             return Ok(Way::Listening(Box::new(Listening { opened, answer, id, credentials })));
         }
     };
     let ruled = rule::decide(gate, trail, call).await?;
-    let ready = approve::ready(gate, trail, ruled).await?;
+    let ready = approve::ready(gate, trail, ruled, &headers).await?;
     Ok(Way::Ready(Box::new(ready)))
 }
 

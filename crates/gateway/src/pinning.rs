@@ -77,7 +77,7 @@ impl LiveContracts {
 /// Where the upstream cannot be asked.
 pub async fn fetch_live(one: &UpstreamSettings, settings: &Settings) -> Result<LiveContracts, StartFault> {
     let name = one.name.clone();
-    let upstream = Upstream::new(&name, one.transport.clone(), one.bearer.as_deref())
+    let upstream = Upstream::new(&name, one.transport.clone(), &one.credential)
         .map_err(|source| StartFault::Upstream { name: name.clone(), source })?;
     let list = live_list(&upstream, &settings.bounds)
         .await

@@ -1,6 +1,10 @@
 //! Why a journey ended early. [`crate::reply`] turns a refusal into a response, [`crate::record`] into evidence.
 
+use aldgate_identity::{DPOP_NONCE, Protected, Scopes, Unauthenticated, lacks_scope};
 use aldgate_wire::request::{Rejection, RequestId};
+use axum::response::Response;
+use http::HeaderValue;
+use http::header::WWW_AUTHENTICATE;
 use serde_json::{Value, json};
 
 /// A boxed cause, for the log alone.
@@ -16,8 +20,17 @@ struct Told {
     rule: Option<String>,
     message: String,
     form: Form,
-    challenge: Option<&'static str>,
+    challenge: Option<Challenge>,
     cause: Option<Cause>,
+}
+
+/// What a client is told of the credentials that it needs.
+#[derive(Debug)]
+pub(crate) struct Challenge {
+    /// The value of `WWW-Authenticate`.
+    pub(crate) value: String,
+    /// The nonce that the next proof of possession has to hold.
+    pub(crate) nonce: Option<String>,
 }
 
 /// How the caller is told.
@@ -55,6 +68,33 @@ mod rpc {
     pub(super) const HOST: i64 = 7500;
 }
 
+impl Challenge {
+    /// The challenge of a request that stands for nobody.
+    pub(crate) fn of(cause: &Unauthenticated, of: Option<&Protected>) -> Option<Self> {
+        let nonce = match cause {
+            Unauthenticated::Nonce(nonce) => Some(nonce.clone()),
+            _ => None,
+        };
+        cause.challenge(of).map(|value| Self { value, nonce })
+    }
+
+    /// The challenge of a token that lacks a scope: with those that it has, so that a client that asks for them loses none.
+    pub(crate) fn scope(needs: &str, has: &Scopes, message: &str, of: &Protected) -> Self {
+        let needed = Scopes::parse(needs).unwrap_or_default().and(has);
+        Self { value: of.insufficient_scope(&needed, message), nonce: None }
+    }
+
+    /// Puts it into a response.
+    pub(crate) fn tell(&self, response: &mut Response) {
+        let own = [(WWW_AUTHENTICATE, Some(&self.value)), (DPOP_NONCE, self.nonce.as_ref())];
+        for (name, value) in own {
+            if let Some(Ok(value)) = value.map(|value| HeaderValue::from_str(value)) {
+                response.headers_mut().insert(name, value);
+            }
+        }
+    }
+}
+
 impl Refusal {
     fn new(code: &'static str, message: impl Into<String>, form: Form) -> Self {
         Self(Box::new(Told { code, rule: None, message: message.into(), form, challenge: None, cause: None }))
@@ -78,9 +118,19 @@ impl Refusal {
     }
 
     /// No principal.
-    pub(crate) fn unauthenticated(cause: &aldgate_identity::Unauthenticated) -> Self {
-        let mut refusal = Self::http(401, "AG-IDENTITY", cause.to_string());
-        refusal.0.challenge = Some(cause.challenge());
+    pub(crate) fn unauthenticated(cause: &Unauthenticated, of: Option<&Protected>) -> Self {
+        let mut refusal = Self::http(cause.status(), cause.code(), cause.to_string());
+        refusal.0.challenge = Challenge::of(cause, of);
+        refusal
+    }
+
+    /// A principal whose credentials were not made for this: it needs one scope, or several with a space between two.
+    pub(crate) fn scope(what: &str, needs: &str, has: &Scopes, of: Option<&Protected>) -> Self {
+        let message = lacks_scope(what, needs, has);
+        let form = Form::Rpc { http: 403, code: rpc::REFUSED, data: Some(json!({"scope": needs})), id: None };
+        let challenge = of.map(|of| Challenge::scope(needs, has, &message, of));
+        let mut refusal = Self::new("AG-SCOPE", message, form);
+        refusal.0.challenge = challenge;
         refusal
     }
 
@@ -259,9 +309,9 @@ impl Refusal {
         if self.0.code == "AG-ARGUMENTS" { aldgate_wire::code::INVALID_PARAMS } else { rpc::REFUSED }
     }
 
-    /// The value of `WWW-Authenticate`, where credentials are missing.
-    pub(crate) fn challenge(&self) -> Option<&'static str> {
-        self.0.challenge
+    /// What the client is told of the credentials that it needs, where it needs others.
+    pub(crate) fn challenge(&self) -> Option<&Challenge> {
+        self.0.challenge.as_ref()
     }
 
     /// The stable code.

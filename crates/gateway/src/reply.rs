@@ -4,7 +4,7 @@ use aldgate_wire::request::RequestId;
 use aldgate_wire::response::{error_bytes, response_bytes};
 use axum::body::Body;
 use axum::response::Response;
-use http::header::{CACHE_CONTROL, CONTENT_TYPE, WWW_AUTHENTICATE};
+use http::header::{CACHE_CONTROL, CONTENT_TYPE};
 use http::{HeaderValue, StatusCode};
 use serde_json::json;
 use serde_json::value::RawValue;
@@ -54,7 +54,7 @@ pub(crate) fn refused(trail: &Trail, refusal: &Refusal) -> Response {
         _ => None,
     };
     let id = own_id.or(trail.request_id.as_ref());
-    match (refusal.form(), id) {
+    let mut response = match (refusal.form(), id) {
         (Form::Tool, Some(id)) if trail.method == Some("tools/call") => {
             json_response(status, response_bytes(id, tool_error(trail, refusal).as_bytes()))
         }
@@ -79,15 +79,16 @@ pub(crate) fn refused(trail: &Trail, refusal: &Refusal) -> Response {
                 status,
                 error_bytes(None, HTTP_REFUSALS + i64::from(status), &message, Some(&data)),
             );
-            if let Some(challenge) = refusal.challenge() {
-                insert(&mut response, WWW_AUTHENTICATE, challenge);
-            }
             if status == 405 {
                 insert(&mut response, http::header::ALLOW, "POST");
             }
             response
         }
+    };
+    if let Some(challenge) = refusal.challenge() {
+        challenge.tell(&mut response);
     }
+    response
 }
 
 /// The response to a request of which no trail is left.
@@ -169,7 +170,7 @@ pub(crate) fn event_stream(body: Body) -> Response {
     response
 }
 
-fn empty(status: u16) -> Response {
+pub(crate) fn empty(status: u16) -> Response {
     let mut response = Response::new(Body::empty());
     *response.status_mut() = StatusCode::from_u16(status).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
     insert(&mut response, CACHE_CONTROL, "no-store");

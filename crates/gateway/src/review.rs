@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 
 use crate::catalog::{Asking, Catalog, Source, Stand, Standing, Watched};
 use crate::gateway::StartFault;
-use crate::settings::{Pins, Signatures, UpstreamSettings};
+use crate::settings::{Credential, Pins, Signatures, UpstreamSettings};
 use crate::upstream::Upstream;
 
 /// One tool of a reviewed configuration.
@@ -83,7 +83,7 @@ pub fn review(
     let mut sources = Vec::with_capacity(upstreams.len());
     for one in upstreams {
         let Pins::Locked(lock) = one.pins else { continue };
-        let upstream = Upstream::new(&one.name, one.transport, None)
+        let upstream = Upstream::new(&one.name, one.transport, &Credential::None)
             .map_err(|source| StartFault::Upstream { name: one.name.clone(), source })?;
         sources.push((
             Source::new(

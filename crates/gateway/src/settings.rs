@@ -1,9 +1,13 @@
 //! What the binary gives the gateway: values, already read and checked.
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use aldgate_contract::Lock;
 use aldgate_contract::signature::Keyring;
+use aldgate_identity::client::upstream::UpstreamCredential;
+use aldgate_identity::resource::{ProofRule, metadata_url};
+use aldgate_identity::{Door, Protected, Scopes, scopes};
 pub use aldgate_wire::head::Doors;
 use axum::Router;
 use http::Uri;
@@ -129,6 +133,28 @@ pub enum MayAsk {
     Roots,
 }
 
+/// What the gateway shows an upstream.
+#[derive(Clone)]
+pub enum Credential {
+    /// Nothing.
+    None,
+    /// A bearer token.
+    Bearer(String),
+    /// What a source has at each request: a file, or an authorization server.
+    Current(Arc<dyn UpstreamCredential>),
+}
+
+/// Nothing of a secret is shown.
+impl std::fmt::Debug for Credential {
+    fn fmt(&self, out: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        out.write_str(match self {
+            Self::None => "None",
+            Self::Bearer(_) => "Bearer(…)",
+            Self::Current(_) => "Current(…)",
+        })
+    }
+}
+
 /// Which contracts an upstream is held to.
 #[derive(Clone, Debug)]
 pub enum Pins {
@@ -184,8 +210,8 @@ pub struct UpstreamSettings {
     pub prefix: String,
     /// How it is reached.
     pub transport: Transport,
-    /// The credential that the gateway shows it, as a bearer token. The caller's own is never sent.
-    pub bearer: Option<String>,
+    /// What the gateway shows it. The caller's own token is never sent.
+    pub credential: Credential,
     /// Which contracts it is held to.
     pub pins: Pins,
     /// What it may ask the client for.
@@ -211,6 +237,47 @@ pub struct Settings {
     pub violations: Violations,
     /// Where people decide, shown to callers that wait; a URL or a command.
     pub decide_hint: String,
+    /// How the gateway is known as a protected resource.
+    pub reach: Reach,
+}
+
+/// How the gateway is known outside, as the protected resources that tokens are made for.
+#[derive(Clone, Debug)]
+pub struct Reach {
+    /// The URLs of its doors.
+    pub doors: aldgate_identity::Doors,
+    /// The scopes that a client without a token is told to ask for.
+    pub challenged: Scopes,
+    /// What of proofs of possession.
+    pub proofs: ProofRule,
+}
+
+impl Default for Reach {
+    fn default() -> Self {
+        Self {
+            doors: aldgate_identity::Doors::at("http://127.0.0.1:7300", "http://127.0.0.1:7301"),
+            challenged: Scopes::of([scopes::TOOLS_READ, scopes::TOOLS_WRITE]).unwrap_or_default(),
+            proofs: ProofRule::Off,
+        }
+    }
+}
+
+impl Reach {
+    /// What a door says of itself when it refuses a request.
+    pub(crate) fn protected(&self, door: Door) -> Protected {
+        let scope = match door {
+            Door::Mcp => Ok(self.challenged.clone()),
+            Door::Evidence => Scopes::of([scopes::EVIDENCE_READ]),
+            Door::Admin => Scopes::of([scopes::ADMIN, scopes::EVIDENCE_READ, scopes::TOOLS_READ]),
+            Door::Decisions => Scopes::of([scopes::APPROVALS_DECIDE]),
+        };
+        Protected {
+            metadata: metadata_url(self.doors.url(door)),
+            scope: scope.unwrap_or_default(),
+            dpop: self.proofs != ProofRule::Off,
+            dpop_only: self.proofs == ProofRule::Require,
+        }
+    }
 }
 
 /// The origin of an `https:` or `http:` URL that names no user: scheme, host in lower case, and the port where it is not

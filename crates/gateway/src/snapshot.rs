@@ -38,6 +38,9 @@ pub struct Configured {
     pub policies: PolicySet,
     /// Who calls.
     pub identity: Arc<dyn Authenticator>,
+    /// The issuers whose tokens are taken, which the metadata of the gateway's doors name (RFC 9728 §2). Where there is
+    /// none, nobody is sent to one.
+    pub issuers: Vec<String>,
     /// Every tenant that there is.
     pub tenants: BTreeSet<String>,
     /// Whose signatures of contracts count.
@@ -65,6 +68,7 @@ pub(crate) struct Snapshot {
     pub(crate) catalog: Catalog,
     pub(crate) authorizer: Authorizer,
     pub(crate) identity: Arc<dyn Authenticator>,
+    pub(crate) issuers: Vec<String>,
     pub(crate) keyring: Keyring,
     kept: Kept,
     tasks: Vec<AbortHandle>,
@@ -79,7 +83,7 @@ impl Snapshot {
         books: &Books,
         before: Option<&Self>,
     ) -> Result<Self, StartFault> {
-        let Configured { upstreams, registry, policies, identity, tenants, signatures } = configured;
+        let Configured { upstreams, registry, policies, identity, issuers, tenants, signatures } = configured;
         let log = DriftLog::new(books.store.clone(), books.recorder.clone(), tenants, settings.violations);
         let mut sources = Vec::with_capacity(upstreams.len());
         let mut opened = Vec::new();
@@ -110,6 +114,7 @@ impl Snapshot {
             catalog,
             authorizer,
             identity,
+            issuers,
             keyring: signatures.keyring,
         };
         // Lists are whole from the first request on where the upstreams answer in time; nobody waits for one that does not.
@@ -201,7 +206,7 @@ async fn source(
     before: Option<&Snapshot>,
 ) -> Result<(Source, Option<Opened>), StartFault> {
     let name = one.name;
-    let upstream = Upstream::new(&name, one.transport, one.bearer.as_deref())
+    let upstream = Upstream::new(&name, one.transport, &one.credential)
         .map_err(|source| StartFault::Upstream { name: name.clone(), source })?;
     let mut known = before.iter().flat_map(|before| &before.catalog.sources);
     let earlier = known.find(|source| source.upstream.identity() == upstream.identity());

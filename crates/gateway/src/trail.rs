@@ -6,6 +6,7 @@ use std::sync::Arc;
 use aldgate_approval::CallId;
 use aldgate_authority::Principal;
 use aldgate_evidence::{Digests, Kind, Queued, Row};
+use aldgate_identity::Scopes;
 use aldgate_wire::request::RequestId;
 use serde_json::value::RawValue;
 use time::OffsetDateTime;
@@ -23,6 +24,8 @@ pub struct Trail {
     pub(crate) call: CallId,
     pub(crate) round: u32,
     pub(crate) principal: Option<Arc<Principal>>,
+    /// What the principal's credentials may be used for.
+    pub(crate) scopes: Arc<Scopes>,
     /// From when on the principal's credentials are good no more.
     pub(crate) expires_at: Option<OffsetDateTime>,
     pub(crate) request_id: Option<RequestId>,
@@ -59,6 +62,7 @@ impl Trail {
             call: CallId::at(clock::now(), *of_call),
             round: 0,
             principal: None,
+            scopes: Arc::default(),
             expires_at: None,
             request_id: None,
             method: None,

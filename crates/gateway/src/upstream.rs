@@ -30,7 +30,7 @@ use serde_json::value::RawValue;
 
 use crate::catalog::HostFetch;
 use crate::receive::VERSIONS;
-use crate::settings::{Bounds, Transport};
+use crate::settings::{Bounds, Credential, Transport};
 use patience::Patience;
 
 pub(crate) use dispatch::Ended;
@@ -56,7 +56,7 @@ impl Upstream {
     pub(crate) fn new(
         name: &str,
         transport: Transport,
-        bearer: Option<&str>,
+        credential: &Credential,
     ) -> Result<Self, TransportFault> {
         let address = match &transport {
             Transport::Http(uri) => uri.host().map(|host| (host.to_owned(), uri.port_u16().unwrap_or(80))),
@@ -69,7 +69,7 @@ impl Upstream {
         Ok(Self {
             name: name.to_owned(),
             endpoint,
-            wire: Wire::new(transport, bearer)?,
+            wire: Wire::new(transport, credential)?,
             address,
             next_id: AtomicU64::new(1),
         })

@@ -9,13 +9,16 @@ use aldgate_authority::{Action, Principal};
 use aldgate_contract::Lock;
 use aldgate_contract::signature::Keyring;
 use aldgate_evidence::{Kind, RecordFault, Row};
-use aldgate_identity::{Identity, Unauthenticated};
+use aldgate_identity::{Door, Identity, Presented, Proof, Protected, Unauthenticated};
 use aldgate_store::Durability;
 use axum::Router;
+use http::header::AUTHORIZATION;
+use http::{HeaderMap, HeaderValue};
 use time::OffsetDateTime;
 
 use crate::clock;
 use crate::gate::Gate;
+use crate::identify::DPOP;
 
 /// A server on the agents' listener, under other paths than `/mcp`. It checks heads and bodies itself.
 pub struct Beside {
@@ -43,19 +46,33 @@ impl View {
         Self(Arc::downgrade(gate))
     }
 
-    /// Who `authorization`, the value of the request's one `Authorization` header, stands for now. Who stands for nobody is
-    /// counted.
+    /// Who the credentials of a request to the evidence server stand for now. Who stands for nobody is counted.
     ///
     /// # Errors
-    /// Where it stands for nobody, or the gateway has stopped.
-    pub async fn authenticate(&self, authorization: Option<&[u8]>) -> Result<Identity, Unauthenticated> {
+    /// Where they stand for nobody, or the gateway has stopped.
+    pub async fn authenticate(&self, headers: &HeaderMap) -> Result<Identity, Unauthenticated> {
         let gate = self.0.upgrade().ok_or(Unauthenticated::Unknown)?;
         let snapshot = gate.snapshot();
-        let identity = snapshot.identity.authenticate(authorization, OffsetDateTime::now_utc()).await;
+        let header = |name| headers.get(name).map(HeaderValue::as_bytes);
+        let presented = Presented {
+            authorization: header(AUTHORIZATION),
+            proof: Proof::Sent(header(DPOP)),
+            method: "POST",
+            url: gate.settings.reach.doors.url(Door::Evidence),
+            door: Door::Evidence,
+        };
+        let identity = snapshot.identity.authenticate(&presented, OffsetDateTime::now_utc()).await;
         if identity.is_err() {
             gate.counters.count_unauthenticated();
         }
         identity
+    }
+
+    /// What the evidence server says of itself when it refuses; nothing where no issuer gives out tokens for it.
+    #[must_use]
+    pub fn protected(&self) -> Option<Protected> {
+        let gate = self.0.upgrade()?;
+        gate.protected(&gate.snapshot(), Door::Evidence)
     }
 
     /// Whether the policies let a principal read the evidence of its tenant.

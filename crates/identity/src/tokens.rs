@@ -14,7 +14,7 @@ use sha2::{Digest as _, Sha256};
 use time::OffsetDateTime;
 use time::format_description::well_known::Rfc3339;
 
-use crate::{Authenticator, Identity, Unauthenticated};
+use crate::{Authenticator, Identity, Presented, ScopeFault, Scopes, Unauthenticated};
 
 /// Issuer of the principals that the configuration names.
 const ISSUER: &str = "config";
@@ -35,6 +35,9 @@ pub struct ConfiguredPrincipal {
     /// Roles, as policies name them.
     #[serde(default)]
     pub roles: BTreeSet<String>,
+    /// What the token may be used for. Everything, where this is left out: policies decide.
+    #[serde(default)]
+    pub scopes: Option<Vec<String>>,
     /// SHA-256 of the token, `sha256:<64 hex digits>`. The token itself stands nowhere.
     pub token_sha256: String,
     /// From when on the token is not good any more, RFC 3339 such as `2027-01-31T00:00:00Z`. Without it the token does not
@@ -90,6 +93,14 @@ pub enum TokensFault {
         name: String,
         /// What stands there.
         found: String,
+    },
+    /// A scope of another form.
+    #[error("the `scopes` of principal `{name}` cannot be used: {fault}")]
+    Scope {
+        /// The principal.
+        name: String,
+        /// What is wrong.
+        fault: ScopeFault,
     },
     /// A name that cannot stand in rulings and evidence.
     #[error(
@@ -153,7 +164,16 @@ impl TokenTable {
                 let fault = TokensFault::Expiry { name: name.clone(), found };
                 OffsetDateTime::parse(text, &Rfc3339).map_err(|_| fault)
             });
-            let identity = Identity { principal: Arc::new(principal), expires_at: expires_at.transpose()? };
+            let scopes = match &one.scopes {
+                None => Scopes::known(),
+                Some(listed) => Scopes::of(listed.iter().map(String::as_str))
+                    .map_err(|fault| TokensFault::Scope { name: name.clone(), fault })?,
+            };
+            let identity = Identity {
+                principal: Arc::new(principal),
+                scopes: Arc::new(scopes),
+                expires_at: expires_at.transpose()?,
+            };
             if let Some(other) = table.insert(hash, identity) {
                 return Err(TokensFault::SharedToken {
                     first: other.principal.subject.clone(),
@@ -169,10 +189,10 @@ impl TokenTable {
 impl Authenticator for TokenTable {
     async fn authenticate(
         &self,
-        authorization: Option<&[u8]>,
+        presented: &Presented<'_>,
         now: OffsetDateTime,
     ) -> Result<Identity, Unauthenticated> {
-        let value = authorization.ok_or(Unauthenticated::Missing)?;
+        let value = presented.authorization.ok_or(Unauthenticated::Missing)?;
         let text = std::str::from_utf8(value).map_err(|_| Unauthenticated::Malformed)?;
         let (scheme, token) = text.split_once(' ').ok_or(Unauthenticated::Malformed)?;
         let token = token.trim_matches(' ');

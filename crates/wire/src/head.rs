@@ -119,6 +119,7 @@ pub fn method(method: &Method, headers: &HeaderMap) -> Result<(), HeadFault> {
     }
     for name in headers.keys() {
         let steers = name == AUTHORIZATION
+            || name == "dpop"
             || name == CONTENT_TYPE
             || name == CONTENT_LENGTH
             || name.as_str().starts_with("mcp-");

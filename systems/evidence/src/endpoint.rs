@@ -8,7 +8,7 @@ use aldgate_wire::head::{self, Doors, HeadFault};
 use aldgate_wire::request::Rejection;
 use aldgate_wire::response::error_bytes;
 use bytes::Bytes;
-use http::header::{ALLOW, AUTHORIZATION, CACHE_CONTROL, CONTENT_TYPE, RETRY_AFTER, WWW_AUTHENTICATE};
+use http::header::{ALLOW, CACHE_CONTROL, CONTENT_TYPE, RETRY_AFTER, WWW_AUTHENTICATE};
 use http::{HeaderName, HeaderValue, Request, Response, StatusCode};
 use http_body_util::{BodyExt as _, Full, LengthLimitError, Limited};
 use serde_json::json;
@@ -45,13 +45,13 @@ struct Refused {
     status: u16,
     code: &'static str,
     message: String,
-    /// The value of `WWW-Authenticate`.
-    challenge: Option<String>,
+    /// Further headers of the response.
+    headers: Vec<(HeaderName, String)>,
 }
 
 impl Refused {
     fn new(status: u16, code: &'static str, message: impl Into<String>) -> Self {
-        Self { status, code, message: message.into(), challenge: None }
+        Self { status, code, message: message.into(), headers: Vec::new() }
     }
 }
 
@@ -100,7 +100,7 @@ impl Endpoint {
         let (parts, body) = request.into_parts();
         head::doorway(&self.doors, &parts.headers, &parts.uri)?;
         head::method(&parts.method, &parts.headers)?;
-        let reader = self.admission.admit(parts.headers.get(AUTHORIZATION)).await.map_err(denied)?;
+        let reader = self.admission.admit(&parts.headers).await.map_err(denied)?;
         if self.server.is_draining() {
             return Err(unavailable(&Fault::Draining));
         }
@@ -180,8 +180,8 @@ pub(crate) fn rejected(rejection: &Rejection) -> Vec<u8> {
 fn denied(denied: Denied) -> Refused {
     let message = denied.to_string();
     match denied {
-        Denied::Unauthenticated { challenge, .. } => {
-            Refused { challenge: Some(challenge), ..Refused::new(401, "AG-IDENTITY", message) }
+        Denied::Credentials { status, code, headers, .. } => {
+            Refused { headers, ..Refused::new(status, code, message) }
         }
         Denied::Forbidden => Refused::new(403, "AG-EVIDENCE-FORBIDDEN", message),
         Denied::Unrecorded => Refused::new(503, "AG-EVIDENCE-STORE", message),
@@ -198,13 +198,16 @@ fn unavailable(fault: &Fault) -> Refused {
 }
 
 fn refusal(refused: &Refused) -> Response<Full<Bytes>> {
-    let Refused { status, code, message, challenge } = refused;
+    let Refused { status, code, message, headers } = refused;
     let body = error_bytes(None, own_code(*status), message, Some(&json!({ "code": code })));
     let mut response = json_response(*status, body);
+    for (name, value) in headers {
+        if let Ok(value) = HeaderValue::from_str(value) {
+            response.headers_mut().insert(name, value);
+        }
+    }
     if *status == 401 {
-        let challenge = challenge.as_deref().and_then(|challenge| HeaderValue::from_str(challenge).ok());
-        let challenge = challenge.unwrap_or(HeaderValue::from_static("Bearer"));
-        response.headers_mut().insert(WWW_AUTHENTICATE, challenge);
+        response.headers_mut().entry(WWW_AUTHENTICATE).or_insert(HeaderValue::from_static("Bearer"));
     }
     if *status == 405 {
         insert(&mut response, ALLOW, "POST");

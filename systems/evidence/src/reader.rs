@@ -1,5 +1,5 @@
 use async_trait::async_trait;
-use http::HeaderValue;
+use http::{HeaderMap, HeaderName};
 
 /// Somebody who may read the evidence of one tenant.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -24,13 +24,17 @@ impl Reader {
 /// Why a request may read nothing.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum Denied {
-    /// Nobody is known who sends it: HTTP 401.
+    /// The credentials are not good, or not good for this.
     #[error("{message}")]
-    Unauthenticated {
+    Credentials {
+        /// HTTP status: 401 where nobody is known, 403 where the token was not made for this, 503 where nobody can tell.
+        status: u16,
+        /// The stable code.
+        code: &'static str,
         /// What is wrong with the credentials, for the client's developer.
         message: String,
-        /// The value of `WWW-Authenticate` (RFC 9110 §11.6.1, RFC 6750 §3).
-        challenge: String,
+        /// Headers of the response that say which credentials are needed (RFC 9110 §11.6.1, RFC 6750 §3).
+        headers: Vec<(HeaderName, String)>,
     },
     /// The principal may not read evidence: HTTP 403.
     #[error("this principal has no access to evidence")]
@@ -43,9 +47,9 @@ pub enum Denied {
 /// Finds out who a request comes from, and whether that principal may read evidence.
 #[async_trait]
 pub trait Admission: Send + Sync {
-    /// The reader that `authorization`, the value of the request's one `Authorization` header, stands for.
+    /// The reader that the credentials in a request's headers stand for. `Authorization` and `DPoP` stand once at most.
     ///
     /// # Errors
-    /// Where it stands for nobody, or for one who may not read.
-    async fn admit(&self, authorization: Option<&HeaderValue>) -> Result<Reader, Denied>;
+    /// Where they stand for nobody, or for one who may not read.
+    async fn admit(&self, headers: &HeaderMap) -> Result<Reader, Denied>;
 }

@@ -25,7 +25,7 @@ pub(super) async fn run(what: AgentCommand) -> miette::Result<ExitCode> {
     };
     let asker = TerminalAsker::default();
     let telemetry = observing::start("aldgate-agent", false, None)?;
-    let connection = Connection::open(&endpoint(&arguments.target, "aldgate agent"))
+    let connection = Connection::open(&endpoint(&arguments.target, "aldgate agent").await?)
         .await
         .coded()?
         .observed_by(telemetry.clone());

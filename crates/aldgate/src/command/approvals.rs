@@ -2,12 +2,14 @@
 
 use std::process::ExitCode;
 
+use aldgate_identity::{Scopes, scopes};
 use serde_json::{Value, json};
 
 use crate::admin::Admin;
 use crate::cli::{ApprovalsCommand, DecisionArguments};
 use crate::fault::{CommandFault, quoted};
 use crate::out;
+use crate::signed_in::{Account, How};
 
 const STATES: [&str; 6] = ["pending", "approved", "denied", "expired", "redeemed", "all"];
 
@@ -19,11 +21,11 @@ pub(super) async fn run(what: ApprovalsCommand) -> miette::Result<ExitCode> {
                 let what = format!("there is no state `{state}`; expected one of {known}");
                 return Err(CommandFault::usage(what).into());
             }
-            let found = all(&Admin::new(&target), &state).await?;
+            let found = all(&Admin::of(&target).await?, &state).await?;
             if target.json { out::json(&json!({ "approvals": found }))? } else { list(&found, &state)? }
         }
         ApprovalsCommand::Show { id, target } => {
-            let found = Admin::new(&target).get(&format!("/v1/approvals/{}", segment(&id)?)).await?;
+            let found = Admin::of(&target).await?.get(&format!("/v1/approvals/{}", segment(&id)?)).await?;
             if target.json { out::json(&found)? } else { show(&found)? }
         }
         ApprovalsCommand::Approve(arguments) => decide("approve", &arguments).await?,
@@ -50,8 +52,23 @@ async fn all(admin: &Admin, state: &str) -> miette::Result<Vec<Value>> {
 async fn decide(decision: &str, arguments: &DecisionArguments) -> miette::Result<()> {
     let path = format!("/v1/approvals/{}/decision", segment(&arguments.id)?);
     let body = json!({"decision": decision, "note": arguments.note});
-    let found = Admin::new(&arguments.target).post(&path, &body).await?;
+    let target = &arguments.target;
+    let token = match &target.token {
+        Some(token) => token.clone(),
+        // Nothing that is kept may decide: the person signs in for this decision.
+        None => decider(&target.admin).await?,
+    };
+    let found = Admin::at(&target.admin, Some(token)).post(&path, &body).await?;
     if arguments.target.json { out::json(&found) } else { show(&found) }
+}
+
+/// A token of a person who signs in now, for decisions alone.
+async fn decider(admin: &str) -> miette::Result<String> {
+    let scopes = Scopes::of([scopes::APPROVALS_DECIDE]).ok();
+    let how = How { scopes, browser: true, ..How::default() };
+    let login = Account::decisions(admin)?.sign_in(&how, false).await?;
+    let token = login.token.bearer().map(str::to_owned);
+    Ok(token.ok_or_else(|| CommandFault::usage("the token is bound to a key, and cannot be used here"))?)
 }
 
 /// An id that can stand in a path.

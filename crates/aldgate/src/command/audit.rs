@@ -20,7 +20,7 @@ pub(super) async fn run(what: AuditCommand) -> miette::Result<ExitCode> {
                 let what = format!("there is no kind `{}`; expected one of {known}", out::plain(kind));
                 return Err(CommandFault::usage(what).into());
             }
-            let admin = Admin::new(&target);
+            let admin = Admin::of(&target).await?;
             let found = match tool.as_deref().filter(|tool| !tool.contains('/')) {
                 Some(tool) => of_any_upstream(&admin, tool, kind.as_deref(), limit).await?,
                 None => {
@@ -31,7 +31,7 @@ pub(super) async fn run(what: AuditCommand) -> miette::Result<ExitCode> {
             if target.json { out::json(&found)? } else { list(&found)? }
         }
         AuditCommand::Show { call, target } => {
-            let found = Admin::new(&target).get(&format!("/v1/evidence/{}", segment(&call)?)).await?;
+            let found = Admin::of(&target).await?.get(&format!("/v1/evidence/{}", segment(&call)?)).await?;
             if target.json { out::json(&found)? } else { show(&found)? }
         }
     }

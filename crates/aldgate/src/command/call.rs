@@ -12,10 +12,15 @@ use crate::cli::{AgentTarget, CallArguments};
 use crate::coded::WithCode as _;
 use crate::fault::CommandFault;
 use crate::out;
+use crate::signed_in::Account;
 
 /// The endpoint that a command talks to.
-pub(super) fn endpoint(target: &AgentTarget, client: &str) -> Endpoint {
-    Endpoint { url: target.url.clone(), token: target.token.clone(), client_name: client.to_owned() }
+pub(super) async fn endpoint(target: &AgentTarget, client: &str) -> miette::Result<Endpoint> {
+    let token = match &target.token {
+        Some(token) => Some(token.clone()),
+        None => Account::at(&target.url)?.token().await?,
+    };
+    Ok(Endpoint { url: target.url.clone(), token, client_name: client.to_owned() })
 }
 
 /// The arguments of a tool as the command line gives them, read as one JSON object.
@@ -40,7 +45,7 @@ pub(super) fn object<'a, T: Deserialize<'a>>(text: &'a str) -> Result<T, Command
 pub(super) async fn run(arguments: CallArguments) -> miette::Result<ExitCode> {
     let target = arguments.target;
     let given: Value = object(&arguments.args)?;
-    let connection = Connection::open(&endpoint(&target, "aldgate call")).await.coded()?;
+    let connection = Connection::open(&endpoint(&target, "aldgate call").await?).await.coded()?;
     // Knowing which tools only read, the connection may repeat those when an answer is lost.
     connection.tools().await.coded()?;
     let outcome = connection.call(&arguments.tool, given, &TerminalAsker::default()).await;

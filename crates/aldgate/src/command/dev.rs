@@ -7,7 +7,9 @@ use std::time::Duration;
 
 use aldgate_approval::SealKey;
 use aldgate_authority::{Authority, PolicySet, PrincipalKind, Registry};
-use aldgate_gateway::settings::{MayAsk, OnDrift, Pins, Settings, Signatures, Transport, UpstreamSettings};
+use aldgate_gateway::settings::{
+    Credential, MayAsk, OnDrift, Pins, Settings, Signatures, Transport, UpstreamSettings,
+};
 use aldgate_gateway::{Configured, Gateway, Parts};
 use aldgate_identity::{ConfiguredPrincipal, TokenHash, TokenTable};
 use aldgate_store::Store;
@@ -39,6 +41,7 @@ pub(super) async fn run(arguments: DevArguments) -> miette::Result<ExitCode> {
     })?;
     let token = random::token()?;
     let principal = ConfiguredPrincipal {
+        scopes: None,
         name: "developer".to_owned(),
         display_name: None,
         kind: PrincipalKind::Person,
@@ -52,7 +55,7 @@ pub(super) async fn run(arguments: DevArguments) -> miette::Result<ExitCode> {
         name: arguments.name.clone(),
         prefix: String::new(),
         transport: Transport::Http(url),
-        bearer,
+        credential: bearer.map_or(Credential::None, Credential::Bearer),
         pins: Pins::FirstUse,
         may_ask: vec![MayAsk::Form, MayAsk::Sampling, MayAsk::Roots],
         ask_origins: Vec::new(),
@@ -65,6 +68,7 @@ pub(super) async fn run(arguments: DevArguments) -> miette::Result<ExitCode> {
             upstreams: vec![upstream],
             registry: Registry::default().with_default(Authority::Automatic).coded()?,
             policies: PolicySet::parse(&[("dev".to_owned(), POLICY.to_owned())]).coded()?,
+            issuers: Vec::new(),
             tenants: [principal.tenant.clone()].into(),
             identity: Arc::new(TokenTable::new(&[principal]).coded()?),
             signatures: Signatures::default(),

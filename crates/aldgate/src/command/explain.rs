@@ -11,7 +11,7 @@ use crate::cli::AdminTarget;
 use crate::out;
 
 pub(super) async fn run(call: &str, target: &AdminTarget) -> miette::Result<ExitCode> {
-    let found = Admin::new(target).get(&format!("/v1/evidence/{}", segment(call)?)).await?;
+    let found = Admin::of(target).await?.get(&format!("/v1/evidence/{}", segment(call)?)).await?;
     let rows = found.get("rows").and_then(Value::as_array).map(Vec::as_slice).unwrap_or_default();
     if target.json {
         out::json(&json!({"call": call, "steps": rows.iter().map(step).collect::<Vec<_>>()}))?;

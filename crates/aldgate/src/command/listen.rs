@@ -13,7 +13,7 @@ use crate::{out, signal};
 
 pub(super) async fn run(arguments: ListenArguments) -> miette::Result<ExitCode> {
     let ListenArguments { uris, most, target } = arguments;
-    let connection = Connection::open(&endpoint(&target, "aldgate listen")).await.coded()?;
+    let connection = Connection::open(&endpoint(&target, "aldgate listen").await?).await.coded()?;
     let mut hearing = connection.listen(&uris).await.coded()?;
     let left_out: Vec<&str> =
         uris.iter().filter(|uri| !hearing.honoured().contains(uri)).map(String::as_str).collect();

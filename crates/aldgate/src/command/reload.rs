@@ -2,6 +2,7 @@
 
 use std::path::PathBuf;
 use std::process::ExitCode;
+use std::sync::Arc;
 
 use aldgate_field_service::FieldService;
 use aldgate_gateway::{ConfigurationSource, Configured, Reloader};
@@ -12,10 +13,11 @@ use tokio::signal::unix::{SignalKind, signal};
 use crate::admin::Admin;
 use crate::cli::AdminTarget;
 use crate::config::{configured, load};
+use crate::identity::Identity;
 use crate::out;
 
 pub(super) async fn run(target: &AdminTarget) -> miette::Result<ExitCode> {
-    let found = Admin::new(target).post("/v1/reload", &json!({})).await?;
+    let found = Admin::of(target).await?.post("/v1/reload", &json!({})).await?;
     if target.json {
         out::json(&found)?;
     } else {
@@ -29,6 +31,7 @@ pub(super) async fn run(target: &AdminTarget) -> miette::Result<ExitCode> {
 pub(super) struct ConfigurationFile {
     pub(super) path: PathBuf,
     pub(super) systems: Option<FieldService>,
+    pub(super) identity: Arc<Identity>,
 }
 
 #[async_trait]
@@ -39,7 +42,7 @@ impl ConfigurationSource for ConfigurationFile {
             causes.join(": ")
         };
         let loaded = load(&self.path).map_err(|fault| told(fault.into()))?;
-        configured(&loaded, self.systems.as_ref()).map_err(|fault| told(fault.into()))
+        configured(&loaded, self.systems.as_ref(), &self.identity).map_err(|fault| told(fault.into()))
     }
 }
 

@@ -21,7 +21,7 @@ pub(super) async fn run(what: ResourcesCommand) -> miette::Result<ExitCode> {
 /// A connection that answers no questions: an approval that is pending is told, and the command is given again later.
 pub(super) async fn connected(target: &AgentTarget, client: &str) -> miette::Result<Connection> {
     let profile = ClientProfile { declare_form: false, declare_url: false };
-    Connection::open_with(&endpoint(target, client), profile, CallLimits::default()).await.coded()
+    Connection::open_with(&endpoint(target, client).await?, profile, CallLimits::default()).await.coded()
 }
 
 async fn list(target: &AgentTarget) -> miette::Result<()> {

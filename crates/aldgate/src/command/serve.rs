@@ -60,7 +60,7 @@ pub(super) fn secret(variable: &str) -> miette::Result<String> {
 }
 
 async fn gateway(file: &HostFile) -> miette::Result<()> {
-    let loaded = host_configuration(file)?;
+    let mut loaded = host_configuration(file)?;
     let reviewed = reviewed(&loaded)?;
     for (what, why) in &reviewed.held_back {
         note!("held back: {}: {}", out::plain(&what.to_string()), out::plain(why));
@@ -72,10 +72,13 @@ async fn gateway(file: &HostFile) -> miette::Result<()> {
         note!("{}", out::plain(&told_finding(&finding)));
     }
     let systems = systems(&loaded).await?;
+    let config = &mut loaded.config;
+    let agents = listen(config.gateway.listen, "`listen` in `[gateway]` of aldgate.toml").await?;
+    let admin = listen(config.admin.listen, "`listen` in `[admin]` of aldgate.toml").await?;
+    // Tokens are made for the gateway's URLs, which a free port is part of.
+    (config.gateway.listen, config.admin.listen) = (address_of(&agents)?, address_of(&admin)?);
     let assembled = assemble(&loaded, systems.as_ref()).await?;
     enough_descriptors(&assembled.parts.settings.bounds)?;
-    let agents = listen(assembled.listen, "`listen` in `[gateway]` of aldgate.toml").await?;
-    let admin = listen(assembled.admin, "`listen` in `[admin]` of aldgate.toml").await?;
     let telemetry = assembled.parts.telemetry.clone();
     let doors = assembled.parts.settings.doors.clone();
     let _kept = signal::file_size_exceeded();
@@ -87,10 +90,14 @@ async fn gateway(file: &HostFile) -> miette::Result<()> {
         );
     }
     if let Some(path) = loaded.path.clone() {
-        gateway.reads_again_from(Arc::new(ConfigurationFile { path, systems }));
+        gateway.reads_again_from(Arc::new(ConfigurationFile {
+            path,
+            systems,
+            identity: assembled.identity.clone(),
+        }));
     }
     let hang_ups = tokio::spawn(at_hang_up(gateway.reloader()));
-    let evidence = mount(&gateway, &doors, &assembled.host_key).coded()?;
+    let evidence = mount(&gateway, &doors, &assembled.host_key, assembled.identity.router(&doors)).coded()?;
     note!("agents: http://{}/mcp", address_of(&agents)?);
     note!("evidence: http://{}{PATH}", address_of(&agents)?);
     note!("admin:  http://{}", address_of(&admin)?);

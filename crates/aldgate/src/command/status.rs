@@ -12,7 +12,7 @@ use crate::fault::counted;
 use crate::out;
 
 pub(super) async fn run(target: &AdminTarget) -> miette::Result<ExitCode> {
-    let found = Admin::new(target).get("/v1/status").await?;
+    let found = Admin::of(target).await?.get("/v1/status").await?;
     if target.json {
         out::json(&found)?;
         return Ok(ExitCode::SUCCESS);

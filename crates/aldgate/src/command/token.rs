@@ -27,6 +27,7 @@ pub(super) fn run(what: TokenCommand) -> miette::Result<ExitCode> {
     let token = random::token()?;
     let hash = TokenHash::of(&token);
     let principal = ConfiguredPrincipal {
+        scopes: None,
         name: name.clone(),
         display_name: display_name.clone(),
         kind: if kind == "person" { PrincipalKind::Person } else { PrincipalKind::Service },

@@ -23,7 +23,7 @@ pub(super) async fn run(what: ToolsCommand) -> miette::Result<ExitCode> {
 }
 
 async fn live(target: &AgentTarget) -> miette::Result<Vec<ToolSummary>> {
-    let connection = Connection::open(&endpoint(target, "aldgate tools")).await.coded()?;
+    let connection = Connection::open(&endpoint(target, "aldgate tools").await?).await.coded()?;
     let tools = connection.tools().await;
     connection.close().await;
     tools.coded()

@@ -19,11 +19,11 @@ const MOST: usize = 2000;
 pub(super) async fn run(what: TraceCommand) -> miette::Result<ExitCode> {
     match what {
         TraceCommand::List { limit, target } => {
-            let found = Admin::new(&target).get(&format!("/v1/traces?limit={limit}")).await?;
+            let found = Admin::of(&target).await?.get(&format!("/v1/traces?limit={limit}")).await?;
             if target.json { out::json(&found)? } else { list(&found)? }
         }
         TraceCommand::Show { id, target } => {
-            let admin = Admin::new(&target);
+            let admin = Admin::of(&target).await?;
             let id = whole(&admin, id.as_deref()).await?;
             let found = admin.get(&format!("/v1/traces/{}", segment(&id)?)).await?;
             if target.json { out::json(&found)? } else { show(&found)? }

@@ -1,13 +1,16 @@
 //! From the configuration to the values that the gateway takes.
 
+mod credential;
 mod fault;
 mod host_key;
+mod issuers;
+mod reach;
 mod seal;
 mod settings;
 mod signatures;
 mod telemetry;
 
-use std::net::SocketAddr;
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
@@ -16,28 +19,33 @@ use aldgate_authority::{Kind as Kinds, PolicySet, Registry, overlaps};
 use aldgate_contract::Lock;
 use aldgate_contract::signature::SigningKey;
 use aldgate_field_service::{FieldService, ServerName};
-use aldgate_gateway::settings::{MayAsk, OnDrift, Pins, Transport, UpstreamSettings, origin_of};
+use aldgate_gateway::settings::{MayAsk, OnDrift, Pins, Signatures, Transport, UpstreamSettings, origin_of};
 use aldgate_gateway::{Configured, Parts, Reviewed, review};
-use aldgate_identity::TokenTable;
+use aldgate_identity::{Scopes, TokenTable};
 use aldgate_store::Store;
 use aldgate_telemetry::Telemetry;
 
 pub(crate) use fault::AssembleFault;
 pub(crate) use host_key::read_host_key;
+pub(crate) use issuers::issuers;
+pub(crate) use reach::{base, reach};
+pub(crate) use seal::{Secrets, secrets};
+pub(crate) use settings::lasting;
 pub(crate) use signatures::signatures;
 
 use super::load::demo;
 use super::types::{Asking, Drifting};
-use super::{Kind, Loaded, UpstreamSection};
-use settings::{SECOND, VERIFY_AT_LEAST, lasting, settings};
+use super::{Config, Kind, Loaded, UpstreamSection};
+use crate::identity::{self, Identity};
+use settings::{SECOND, VERIFY_AT_LEAST, settings};
 
-/// Everything to start a gateway with, and where it listens.
+/// Everything to start a gateway with.
 pub(crate) struct Assembled {
     pub(crate) parts: Parts,
-    pub(crate) listen: SocketAddr,
-    pub(crate) admin: SocketAddr,
     /// What the host signs its own tools with.
     pub(crate) host_key: SigningKey,
+    /// Who calls.
+    pub(crate) identity: Arc<Identity>,
 }
 
 /// Makes the parts of a gateway. `systems` are the servers inside the process, where there are any.
@@ -47,9 +55,12 @@ pub(crate) async fn assemble(
 ) -> Result<Assembled, AssembleFault> {
     let config = &loaded.config;
     // What can be wrong in the configuration is found before anything is made.
-    let (configured, settings) = (configured(loaded, systems)?, settings(loaded)?);
+    let (host, settings) = (host(loaded, systems)?, settings(loaded)?);
+    identity::check(loaded, &settings.reach)?;
     let state_dir = loaded.state_dir();
-    let seal = seal::seal_key(config.gateway.sealing_key_env.as_deref(), &state_dir)?;
+    let secrets = secrets(config.gateway.sealing_key_env.as_deref(), &state_dir)?;
+    let identity = Arc::new(Identity::open(loaded, &settings.reach, &secrets).await?);
+    let configured = called_by(host, &identity, loaded)?;
     let host_key = host_key::host_key(&state_dir)?;
     let store = Store::open(&state_dir)
         .await
@@ -59,12 +70,11 @@ pub(crate) async fn assemble(
             settings,
             configured,
             store,
-            seal,
+            seal: secrets.seal,
             telemetry: Telemetry::start(telemetry::settings(loaded)?)?,
         },
-        listen: config.gateway.listen,
-        admin: config.admin.listen,
         host_key,
+        identity,
     })
 }
 
@@ -72,15 +82,42 @@ pub(crate) async fn assemble(
 pub(crate) fn configured(
     loaded: &Loaded,
     systems: Option<&FieldService>,
+    identity: &Identity,
 ) -> Result<Configured, AssembleFault> {
-    Ok(Configured {
+    called_by(host(loaded, systems)?, identity, loaded)
+}
+
+/// What the host says: who calls is not in it yet.
+struct Host {
+    upstreams: Vec<UpstreamSettings>,
+    registry: Registry,
+    policies: PolicySet,
+    signatures: Signatures,
+}
+
+fn host(loaded: &Loaded, systems: Option<&FieldService>) -> Result<Host, AssembleFault> {
+    Ok(Host {
         upstreams: upstreams(loaded, systems, true)?,
         registry: registry(loaded)?,
         policies: policies(loaded)?,
-        identity: Arc::new(TokenTable::new(&loaded.config.principals)?),
-        tenants: loaded.config.principals.iter().map(|principal| principal.tenant.clone()).collect(),
         signatures: signatures(loaded)?,
     })
+}
+
+fn called_by(host: Host, identity: &Identity, loaded: &Loaded) -> Result<Configured, AssembleFault> {
+    let Host { upstreams, registry, policies, signatures } = host;
+    let (identity, issuers) = identity.authenticator(loaded)?;
+    let tenants = tenants(&loaded.config);
+    Ok(Configured { upstreams, registry, policies, identity, issuers, tenants, signatures })
+}
+
+/// Every tenant that a principal can belong to.
+fn tenants(config: &Config) -> BTreeSet<String> {
+    let identity = &config.identity;
+    let own = identity.server.tenants.iter().filter(|_| config.runs_a_server());
+    let issued = identity.issuers.iter().flat_map(|issuer| &issuer.tenants);
+    let listed = config.principals.iter().map(|principal| &principal.tenant);
+    listed.chain(issued).chain(own).cloned().collect()
 }
 
 /// The upstreams with their locks, for whoever connects to none of them.
@@ -91,7 +128,7 @@ pub(crate) fn upstreams_of(loaded: &Loaded) -> Result<Vec<UpstreamSettings>, Ass
 /// Checks everything that can be checked without starting anything.
 pub(crate) fn reviewed(loaded: &Loaded) -> Result<Reviewed, AssembleFault> {
     TokenTable::new(&loaded.config.principals)?;
-    settings(loaded)?;
+    identity::check(loaded, &settings(loaded)?.reach)?;
     telemetry::settings(loaded)?;
     let signatures = signatures(loaded)?;
     Ok(review(upstreams(loaded, None, false)?, registry(loaded)?, policies(loaded)?, &signatures)?)
@@ -103,6 +140,13 @@ fn registry(loaded: &Loaded) -> Result<Registry, AssembleFault> {
     let longest = loaded.config.limits.longest_call;
     for (key, entry) in Kinds::ALL.into_iter().flat_map(|kind| registry.entries(kind)) {
         let own = entry.timeout_s.map(|seconds| Duration::from_secs(seconds.into()));
+        if let Some(scope) = &entry.scope
+            && Scopes::of([scope.as_str()]).is_err()
+        {
+            let what =
+                format!("`scope` of `{key}` is `{scope}`; expected one OAuth scope, such as `tools:write`");
+            return Err(AssembleFault::Value { what });
+        }
         if let Some(own) = own.filter(|own| *own > longest.0) {
             let told = humantime::format_duration;
             let what = format!(
@@ -275,17 +319,11 @@ pub(crate) fn upstream_settings(
     if section.may_ask.contains(&Asking::Url) == section.ask_origins.is_empty() {
         return Err(fault("`may_ask` with `url` and `ask_origins` belong together".to_owned()));
     }
-    let bearer = match &section.bearer_env {
-        Some(variable) if with_secrets => {
-            Some(environment(variable, &format!("upstreams.{name}.bearer_env"))?)
-        }
-        _ => None,
-    };
     Ok(UpstreamSettings {
         name: name.to_owned(),
         prefix: section.prefix.clone(),
         transport,
-        bearer,
+        credential: credential::credential(name, section, with_secrets)?,
         pins: Pins::FirstUse,
         may_ask: section.may_ask.iter().map(|kind| may_ask(*kind)).collect(),
         ask_origins: section.ask_origins.clone(),

@@ -70,8 +70,12 @@ pub(crate) enum ConfigFault {
 pub(crate) fn load(path: &Path) -> Result<Loaded, ConfigFault> {
     let text = std::fs::read_to_string(path)
         .map_err(|source| ConfigFault::File { path: path.to_owned(), source })?;
-    let config = parse(&path.display().to_string(), &text)?;
+    let mut config = parse(&path.display().to_string(), &text)?;
     let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    let credentials = config.upstreams.values_mut().filter_map(|upstream| upstream.credential.as_mut());
+    for file in credentials.filter_map(|credential| credential.file.as_mut()) {
+        *file = folder.join(&*file);
+    }
     Ok(Loaded { config, folder: Some(folder.to_owned()), path: Some(path.to_owned()) })
 }
 

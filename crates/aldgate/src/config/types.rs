@@ -1,5 +1,7 @@
 //! The types of `aldgate.toml`. Their doc comments are the text of `docs/configuration.md`.
 
+mod identity;
+
 use std::collections::BTreeMap;
 use std::net::SocketAddr;
 use std::path::PathBuf;
@@ -8,8 +10,11 @@ use std::time::Duration;
 use aldgate_authority::{Prompts, Registry, Resources};
 use aldgate_gateway::settings::{ApprovalTimes, Bounds, Violations};
 use aldgate_identity::ConfiguredPrincipal;
+use aldgate_identity::client::upstream::ConfiguredCredential;
 use schemars::JsonSchema;
 use serde::{Deserialize, Deserializer, Serialize};
+
+pub(crate) use identity::{IdentitySection, IssuerSection, ServerSection};
 
 /// The configuration of one gateway.
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
@@ -36,7 +41,10 @@ pub(crate) struct Config {
     /// The host's policies.
     #[serde(default)]
     pub(crate) policy: PolicySection,
-    /// Who calls.
+    /// Whose tokens are taken.
+    #[serde(default)]
+    pub(crate) identity: IdentitySection,
+    /// Who calls with a token of the configuration.
     #[serde(default)]
     pub(crate) principals: Vec<ConfiguredPrincipal>,
     /// The servers behind the gateway, under the host's name for each.
@@ -55,6 +63,22 @@ pub(crate) struct Config {
 }
 
 impl Config {
+    /// Whether the gateway has an authorization server of its own: as configured, else where nobody else gives out tokens and
+    /// passwords do not go in the clear to another machine.
+    pub(crate) fn runs_a_server(&self) -> bool {
+        let identity = &self.identity;
+        identity.server.enabled.unwrap_or_else(|| identity.issuers.is_empty() && self.is_reached_safely())
+    }
+
+    /// Whether requests come by TLS, or from this machine.
+    pub(crate) fn is_reached_safely(&self) -> bool {
+        match &self.gateway.public_url {
+            // A URL of another form is an error of its own.
+            Some(_) => true,
+            None => self.gateway.listen.ip().is_loopback() || self.gateway.listen.ip().is_unspecified(),
+        }
+    }
+
     /// The registry of tools, resources and prompts.
     pub(crate) fn registry(&self) -> Registry {
         self.registry.clone().with_resources(self.resources.clone()).with_prompts(self.prompts.clone())
@@ -68,6 +92,9 @@ pub(crate) struct GatewaySection {
     /// IP address and port of the MCP endpoint; its path is `/mcp`.
     #[serde(deserialize_with = "address")]
     pub(crate) listen: SocketAddr,
+    /// The URL under which agents and people know it, an origin such as `https://gateway.example.com`; where it listens, if
+    /// this is left out. Tokens are made for it, and a proxy in front has to be known by it.
+    pub(crate) public_url: Option<String>,
     /// Host names beside loopback that requests may be addressed to, without port.
     pub(crate) hosts: Vec<String>,
     /// Origins of browser pages that may send requests. Programs send no `Origin`.
@@ -83,6 +110,7 @@ impl Default for GatewaySection {
     fn default() -> Self {
         Self {
             listen: SocketAddr::from(([127, 0, 0, 1], 7300)),
+            public_url: None,
             hosts: Vec::new(),
             origins: Vec::new(),
             state_dir: PathBuf::from("var/aldgate"),
@@ -98,11 +126,13 @@ pub(crate) struct AdminSection {
     /// IP address and port of the admin API.
     #[serde(deserialize_with = "address")]
     pub(crate) listen: SocketAddr,
+    /// The URL under which people know it, an origin such as `https://admin.example.com`.
+    pub(crate) public_url: Option<String>,
 }
 
 impl Default for AdminSection {
     fn default() -> Self {
-        Self { listen: SocketAddr::from(([127, 0, 0, 1], 7301)) }
+        Self { listen: SocketAddr::from(([127, 0, 0, 1], 7301)), public_url: None }
     }
 }
 
@@ -319,6 +349,8 @@ pub(crate) struct UpstreamSection {
     pub(crate) prefix: String,
     /// Environment variable with the bearer token that the gateway shows this upstream.
     pub(crate) bearer_env: Option<String>,
+    /// What the gateway shows this upstream, where it is not a token in a variable.
+    pub(crate) credential: Option<ConfiguredCredential>,
     /// What this upstream may ask the caller's client for. Nothing, unless it stands here.
     #[serde(default)]
     pub(crate) may_ask: Vec<Asking>,

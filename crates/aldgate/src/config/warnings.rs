@@ -11,7 +11,15 @@ use super::{Loaded, signatures};
 pub(crate) fn warnings(loaded: &Loaded) -> Vec<String> {
     let config = &loaded.config;
     let mut found = Vec::new();
-    if config.principals.is_empty() {
+    let identity = &config.identity;
+    if identity.server.enabled.is_none() && identity.issuers.is_empty() && !config.runs_a_server() {
+        found.push(format!(
+            "nobody can sign in here: `{}` is reached from other machines in the clear; set `gateway.public_url` to the `https` \
+             URL of the proxy in front, or `identity.server.enabled = false`",
+            config.gateway.listen
+        ));
+    }
+    if config.principals.is_empty() && identity.issuers.is_empty() && !config.runs_a_server() {
         found.push(
             "there are no principals, so nobody can call; `aldgate token new NAME` makes one".to_owned(),
         );

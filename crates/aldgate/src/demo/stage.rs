@@ -7,6 +7,7 @@ use std::sync::Arc;
 
 use aldgate_field_service::{Access, DEFAULT_SEED, FieldService, Options};
 use aldgate_gateway::Gateway;
+use aldgate_gateway::settings::Credential;
 use aldgate_identity::TokenHash;
 use aldgate_telemetry::{Ring, SpanRecord, Telemetry};
 use tokio::net::TcpListener;
@@ -77,6 +78,8 @@ impl Stage {
         let (agent_token, approver_token) = (random::token()?, random::token()?);
         let mut loaded = embedded()?;
         loaded.config.gateway.state_dir = folder.join("gateway");
+        loaded.config.gateway.listen = address_of(&agents)?;
+        loaded.config.admin.listen = address_of(&admin)?;
         for (name, upstream) in &mut loaded.config.upstreams {
             match &servers {
                 Some(base) => upstream.url = Some(format!("{base}/{name}/mcp")),
@@ -93,12 +96,13 @@ impl Stage {
         }
         let mut assembled = assemble(&loaded, Some(&service)).await?;
         for upstream in &mut assembled.parts.configured.upstreams {
-            upstream.bearer = Some(secret.clone());
+            upstream.credential = Credential::Bearer(secret.clone());
         }
         assembled.parts.telemetry = watch.gateway.clone();
         let doors = assembled.parts.settings.doors.clone();
         let (gateway, _) = Gateway::start(assembled.parts).await.coded()?;
-        let evidence = mount(&gateway, &doors, &assembled.host_key).coded()?;
+        let evidence =
+            mount(&gateway, &doors, &assembled.host_key, assembled.identity.router(&doors)).coded()?;
         screen.watch(gateway.watch());
         let stage_agents = format!("http://{}", address_of(&agents)?);
         let stage_admin = format!("http://{}", address_of(&admin)?);

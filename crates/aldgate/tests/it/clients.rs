@@ -9,7 +9,7 @@ use serde_json::Value;
 use crate::running::{Dev, Serving, json_of, root};
 use crate::upstream::Everything;
 
-fn typescript(script: &str) -> Command {
+pub(crate) fn typescript(script: &str) -> Command {
     let folder = Path::new(root()).join("clients/typescript");
     assert!(folder.join("node_modules").is_dir(), "run `make test`, which installs the TypeScript SDK first");
     let mut command = Command::new("node");

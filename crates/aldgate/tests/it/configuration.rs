@@ -181,7 +181,7 @@ fn checked(
 fn what_is_empty_or_not_set_here_is_a_warning() {
     let folder = tempfile::tempdir().expect("a folder");
     let path = folder.path().join("aldgate.toml");
-    std::fs::write(&path, "").expect("written");
+    std::fs::write(&path, "[identity.server]\nenabled = false\n").expect("written");
     let output = run(&["config", "check", "--config", path.to_str().expect("UTF-8")]);
     assert!(output.status.success());
     let printed = String::from_utf8_lossy(&output.stdout).into_owned();
@@ -226,7 +226,8 @@ fn a_state_folder_that_cannot_be_made_is_named_by_its_setting() {
     std::fs::write(folder.path().join("file"), "").expect("written");
     let path = folder.path().join("aldgate.toml");
     for state in ["file/state", "file"] {
-        std::fs::write(&path, format!("[gateway]\nstate_dir = \"{state}\"\n")).expect("written");
+        let config = format!("[gateway]\nstate_dir = \"{state}\"\n[identity.server]\nenabled = false\n");
+        std::fs::write(&path, config).expect("written");
         let output = run(&["serve", "gateway", "--config", path.to_str().expect("UTF-8")]);
         let said = String::from_utf8_lossy(&output.stderr).into_owned();
         assert!(!output.status.success() && said.contains("gateway.state_dir"), "{said}");

@@ -12,6 +12,7 @@ mod durable;
 mod evidence;
 mod failures;
 mod host;
+mod identity;
 mod kinds;
 mod planners;
 mod rmcp;

@@ -9,7 +9,7 @@ use serde_json::Value;
 pub(crate) fn aldgate() -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_aldgate"));
     std::fs::create_dir_all(EMPTY).expect("a folder");
-    command.current_dir(EMPTY).stdin(Stdio::null());
+    command.current_dir(EMPTY).stdin(Stdio::null()).env("XDG_STATE_HOME", EMPTY);
     for variable in [
         "ALDGATE_URL",
         "ALDGATE_ADMIN_URL",

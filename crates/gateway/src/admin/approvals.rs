@@ -5,6 +5,7 @@ use std::sync::Arc;
 use aldgate_approval::{ApprovalId, CallId, Decision, Record, RecordState, Verdict};
 use aldgate_authority::{Concern, Decide, Principal};
 use aldgate_evidence::{Digests, Kind, Row};
+use aldgate_identity::{Door, scopes};
 use aldgate_store::{ApprovalFilter, Durability, EvidenceFilter};
 use axum::Json;
 use axum::extract::rejection::{JsonRejection, QueryRejection};
@@ -21,6 +22,8 @@ use crate::{approve, clock};
 const PAGE: u32 = 200;
 /// Earlier calls that are shown beside an approval.
 const EARLIER: u32 = 5;
+/// The scopes that reading takes one of: callers look at what they asked for themselves.
+const READERS: &[&str] = &[scopes::APPROVALS_DECIDE, scopes::ADMIN, scopes::TOOLS_READ, scopes::TOOLS_WRITE];
 /// The method of decisions in the evidence.
 const DECIDE: &str = "approvals/decide";
 
@@ -46,6 +49,7 @@ pub(super) async fn list(
     caller: Caller,
     query: Result<Query<ListQuery>, QueryRejection>,
 ) -> Result<Json<Value>, AdminFault> {
+    caller.covered(&gate, Door::Decisions, READERS)?;
     let Query(query) = query.map_err(|fault| AdminFault::bad(fault.body_text()))?;
     let tenant = caller.0.tenant.clone();
     let filter = ApprovalFilter { tenant, state: query.state, before: query.before, limit: PAGE };
@@ -66,6 +70,7 @@ pub(super) async fn show(
     caller: Caller,
     Path(id): Path<String>,
 ) -> Result<Json<Value>, AdminFault> {
+    caller.covered(&gate, Door::Decisions, READERS)?;
     let (record, sealed) = visible(&gate, &caller.0, &id).await?;
     let mut shown = view(&gate, &record, &sealed);
     if let Value::Object(members) = &mut shown {
@@ -105,7 +110,10 @@ pub(super) async fn decide(
     Path(id): Path<String>,
     body: Result<Json<DecisionBody>, JsonRejection>,
 ) -> Result<Json<Value>, AdminFault> {
-    let decided = take(&gate, &caller.0, &id, body).await;
+    let decided = match caller.covered(&gate, Door::Decisions, &[scopes::APPROVALS_DECIDE]) {
+        Ok(()) => take(&gate, &caller.0, &id, body).await,
+        Err(fault) => Err(fault),
+    };
     if let Err(fault) = &decided {
         refused(&gate, caller.0.clone(), &id, fault).await;
     }

@@ -1,9 +1,11 @@
 //! What the admin API says when it refuses.
 
+use aldgate_identity::{Protected, Scopes, Unauthenticated, lacks_scope};
 use aldgate_store::StoreFault;
 use axum::response::{IntoResponse, Response};
 use serde_json::json;
 
+use crate::refusal::Challenge;
 use crate::reply;
 
 /// A refusal, sent as `{"error": {"code", "message"}}`.
@@ -12,7 +14,7 @@ pub(super) struct AdminFault {
     status: u16,
     code: &'static str,
     message: String,
-    challenge: Option<&'static str>,
+    challenge: Option<Challenge>,
 }
 
 impl AdminFault {
@@ -21,9 +23,16 @@ impl AdminFault {
     }
 
     /// No principal.
-    pub(super) fn unauthenticated(cause: &aldgate_identity::Unauthenticated) -> Self {
-        let fault = Self::new(401, "AG-IDENTITY", cause.to_string());
-        Self { challenge: Some(cause.challenge()), ..fault }
+    pub(super) fn unauthenticated(cause: &Unauthenticated, of: Option<&Protected>) -> Self {
+        let fault = Self::new(cause.status(), cause.code(), cause.to_string());
+        Self { challenge: Challenge::of(cause, of), ..fault }
+    }
+
+    /// A token that was not made for this.
+    pub(super) fn scope(needs: &str, has: &Scopes, of: Option<&Protected>) -> Self {
+        let message = lacks_scope("this", needs, has);
+        let challenge = of.map(|of| Challenge::scope(needs, has, &message, of));
+        Self { challenge, ..Self::new(403, "AG-SCOPE", message) }
     }
 
     /// The stable code.
@@ -61,9 +70,8 @@ impl IntoResponse for AdminFault {
     fn into_response(self) -> Response {
         let body = json!({"error": {"code": self.code, "message": self.message}});
         let mut response = reply::json_response(self.status, body.to_string().into_bytes());
-        if let Some(challenge) = self.challenge {
-            let value = http::HeaderValue::from_static(challenge);
-            response.headers_mut().insert(http::header::WWW_AUTHENTICATE, value);
+        if let Some(challenge) = &self.challenge {
+            challenge.tell(&mut response);
         }
         response
     }

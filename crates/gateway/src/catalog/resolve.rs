@@ -20,6 +20,7 @@ use crate::clock;
 use crate::gate::Gate;
 use crate::listen::Wanted;
 use crate::refusal::Refusal;
+use crate::scope;
 use crate::trail::Trail;
 
 /// `Mcp-Param-*` headers that are passed on though the contract does not name them: how many, and how many bytes.
@@ -115,7 +116,9 @@ fn tool(
         return Err(Refusal::unknown_tool(&name));
     };
     let arguments = request.params.arguments.as_deref();
-    trail.about(&Target::Tool(tool.clone()), arguments);
+    let target = Target::Tool(tool.clone());
+    trail.about(&target, arguments);
+    scope::covers_target(gate, trail, &target)?;
     if let Some(arguments) = arguments {
         let declared: Vec<&str> = tool.declared.iter().map(String::as_str).collect();
         check_case(arguments, &declared).map_err(|fault| Refusal::invalid_arguments(fault.to_string()))?;
@@ -126,7 +129,7 @@ fn tool(
     let params = make_params(&tool.params, arguments)
         .map_err(|fault| Refusal::invalid_arguments(fault.to_string()))?;
     let passed = unrecognised_params(headers, &tool.params, PASSED_PARAMS.0, PASSED_PARAMS.1);
-    call(gate, trail, request, Target::Tool(tool), name, (params, passed))
+    call(gate, trail, request, target, name, (params, passed))
 }
 
 fn prompt(
@@ -141,9 +144,11 @@ fn prompt(
         return Err(Refusal::unknown_prompt(&name));
     };
     let arguments = request.params.arguments.as_deref();
-    trail.about(&Target::Prompt(prompt.clone()), arguments);
+    let target = Target::Prompt(prompt.clone());
+    trail.about(&target, arguments);
+    scope::covers_target(gate, trail, &target)?;
     prompt.check(arguments)?;
-    call(gate, trail, request, Target::Prompt(prompt), name, (Vec::new(), passed(headers)))
+    call(gate, trail, request, target, name, (Vec::new(), passed(headers)))
 }
 
 fn read(

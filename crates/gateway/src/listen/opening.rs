@@ -1,10 +1,12 @@
 //! Ruling on a subscription, and opening it: what is honoured is what the policies allow and the upstreams take on.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use std::time::Duration;
 
 use aldgate_authority::{Action, Principal, Question, Ruling, Target, Uri, Verdict};
+use aldgate_identity::Scopes;
+use aldgate_identity::scopes::TOOLS_READ;
 use aldgate_wire::list::ListKind;
 use serde_json::json;
 use serde_json::value::to_raw_value;
@@ -15,6 +17,7 @@ use crate::gate::Gate;
 use crate::permit::WatchPermit;
 use crate::refusal::Refusal;
 use crate::rule::word;
+use crate::scope::{self, covers, of_reading};
 use crate::snapshot::Snapshot;
 use crate::trail::Trail;
 use crate::upstream::Watched;
@@ -31,6 +34,8 @@ pub(crate) struct Opened {
     pub(crate) view: View,
     /// What is honoured.
     pub(crate) honoured: Wanted,
+    /// What the credentials may be used for.
+    pub(crate) scopes: Arc<Scopes>,
 }
 
 /// What a subscription sees: it is made anew when the configuration is.
@@ -98,7 +103,7 @@ pub(crate) async fn open(
         return Err(Refusal::busy("the gateway stops; listen again at another one, or later"));
     }
     let snapshot = trail.snapshot.clone();
-    let (mut view, mut refused) = view(&snapshot, &principal, &wanted, &seat);
+    let (mut view, mut refused) = view(&snapshot, &principal, &trail.scopes, &wanted, &seat);
     let until = tokio::time::Instant::now() + TAKEN_ON_WITHIN;
     let mut not_taken_on = Vec::new();
     for (uri, held) in std::mem::take(&mut view.held) {
@@ -113,9 +118,16 @@ pub(crate) async fn open(
         }
     }
     let honoured = Wanted { lists: view.lists, uris: view.held.keys().cloned().collect() };
-    let asked = wanted.lists.any() || !wanted.uris.is_empty();
-    let nothing = asked && !honoured.lists.any() && honoured.uris.is_empty();
-    let first = refused.first.take().filter(|_| nothing);
+    let nothing = wanted.any() && !honoured.any();
+    let first = if !nothing {
+        None
+    } else if refused.lacks.is_empty() {
+        refused.first.take()
+    } else {
+        // A client can go and ask for them, all at once.
+        let lacks: Vec<_> = refused.lacks.iter().map(String::as_str).collect();
+        Some(scope::lacking(gate, trail, &lacks.join(" ")))
+    };
     trail.ruling = Some(word(if first.is_some() { Verdict::Prohibited } else { Verdict::Automatic }));
     let explanation = json!({
         "honoured": honoured.as_filter(),
@@ -127,7 +139,7 @@ pub(crate) async fn open(
         Some(refusal) => Err(refusal),
         None => {
             let answer = Answer(honoured.as_filter().to_string().into());
-            Ok((Opened { seat, view, honoured }, answer))
+            Ok((Opened { seat, view, honoured, scopes: trail.scopes.clone() }, answer))
         }
     }
 }
@@ -136,19 +148,29 @@ pub(crate) async fn open(
 #[derive(Default)]
 pub(super) struct Refused {
     first: Option<Refusal>,
+    /// The scopes that would be needed.
+    pub(super) lacks: BTreeSet<String>,
     what: Vec<serde_json::Value>,
     more: usize,
 }
 
 impl Refused {
     fn add(&mut self, what: &str, refusal: Refusal) {
+        self.note(json!({"what": cut(what), "code": refusal.code(), "rule": refusal.rule()}));
+        self.first.get_or_insert(refusal);
+    }
+
+    fn lacks(&mut self, what: &str, scope: &str) {
+        self.note(json!({"what": cut(what), "code": "AG-SCOPE", "scope": scope}));
+        self.lacks.insert(scope.to_owned());
+    }
+
+    fn note(&mut self, said: serde_json::Value) {
         if self.what.len() < TOLD {
-            let said = json!({"what": cut(what), "code": refusal.code(), "rule": refusal.rule()});
             self.what.push(said);
         } else {
             self.more += 1;
         }
-        self.first.get_or_insert(refusal);
     }
 
     /// Whether anything was refused.
@@ -175,11 +197,16 @@ fn shortened<'a>(texts: impl ExactSizeIterator<Item = &'a str>) -> serde_json::V
 pub(super) fn view(
     snapshot: &Arc<Snapshot>,
     principal: &Principal,
+    scopes: &Scopes,
     wanted: &Wanted,
     seat: &Seat,
 ) -> (View, Refused) {
     let mut refused = Refused::default();
     let mut lists = wanted.lists;
+    if lists.any() && !covers(scopes, TOOLS_READ) {
+        lists = Lists::default();
+        refused.lacks("lists", TOOLS_READ);
+    }
     if lists.any() {
         let ruling = rule_lists(snapshot, principal);
         if ruling.verdict() != Verdict::Automatic {
@@ -189,7 +216,13 @@ pub(super) fn view(
     }
     let mut held = BTreeMap::new();
     for uri in &wanted.uris {
-        match hold(snapshot, principal, uri, seat) {
+        let found = find(snapshot, uri);
+        let needs = found.as_ref().map_or(TOOLS_READ, |resource| of_reading(&resource.offer.entry));
+        if !covers(scopes, needs) {
+            refused.lacks(uri, needs);
+            continue;
+        }
+        match found.and_then(|resource| hold(snapshot, principal, uri, resource, seat)) {
             Ok(kept) => {
                 held.insert(uri.clone(), kept);
             }
@@ -200,11 +233,20 @@ pub(super) fn view(
     (View { snapshot: snapshot.clone(), lists, held, digests }, refused)
 }
 
-/// Has one resource listened to, where that is permitted.
-fn hold(snapshot: &Snapshot, principal: &Principal, uri: &str, seat: &Seat) -> Result<Held, Refusal> {
+fn find(snapshot: &Snapshot, uri: &str) -> Result<Arc<Resource>, Refusal> {
     let parsed = Uri::parse(uri).map_err(|fault| Refusal::resource_uri(uri, &fault))?;
     let found = snapshot.catalog.resource(snapshot.authorizer.registry(), &parsed);
-    let resource = found.ok_or_else(|| Refusal::unknown_resource(uri))?;
+    found.ok_or_else(|| Refusal::unknown_resource(uri))
+}
+
+/// Has one resource listened to, where that is permitted.
+fn hold(
+    snapshot: &Snapshot,
+    principal: &Principal,
+    uri: &str,
+    resource: Arc<Resource>,
+    seat: &Seat,
+) -> Result<Held, Refusal> {
     let offer = &resource.offer;
     let permit = WatchPermit::rule(snapshot, principal, offer, uri)?;
     let watched = offer.source.watch.want(permit, seat).ok_or_else(|| {
@@ -240,10 +282,11 @@ impl Held {
 }
 
 /// Whether a principal may hear of a part of something that it subscribed to.
-pub(super) fn may_hear(snapshot: &Snapshot, principal: &Principal, part: &str) -> bool {
-    let found = Uri::parse(part).ok();
-    let found = found.and_then(|uri| snapshot.catalog.resource(snapshot.authorizer.registry(), &uri));
-    found.is_some_and(|resource| WatchPermit::rule(snapshot, principal, &resource.offer, part).is_ok())
+pub(super) fn may_hear(snapshot: &Snapshot, principal: &Principal, scopes: &Scopes, part: &str) -> bool {
+    find(snapshot, part).is_ok_and(|resource| {
+        covers(scopes, of_reading(&resource.offer.entry))
+            && WatchPermit::rule(snapshot, principal, &resource.offer, part).is_ok()
+    })
 }
 
 fn rule_lists(snapshot: &Snapshot, principal: &Principal) -> Ruling {

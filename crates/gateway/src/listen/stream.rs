@@ -5,6 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use aldgate_authority::Principal;
+use aldgate_identity::{Proof, Scopes, Unauthenticated, scopes};
 use aldgate_wire::request::RequestId;
 use aldgate_wire::response::response_bytes;
 use axum::body::Body;
@@ -20,10 +21,12 @@ use super::opening::{Digests, Held, View, kinds, may_hear, view};
 use super::{ListChange, Opened, Seat, Wanted};
 use crate::catalog::listed;
 use crate::gate::Gate;
-use crate::identify::Credentials;
+use crate::identify::{self, Credentials};
 use crate::line::{KEEP_ALIVE, event};
 use crate::reply;
+use crate::scope::covers;
 use crate::serving::Lasting;
+use crate::snapshot::Snapshot;
 
 /// The key under which every message of a subscription names it.
 const SUBSCRIPTION: &str = "io.modelcontextprotocol/subscriptionId";
@@ -61,11 +64,14 @@ struct Subscription {
     gate: Arc<Gate>,
     id: RequestId,
     principal: Arc<Principal>,
+    scopes: Arc<Scopes>,
     credentials: Credentials,
     wanted: Wanted,
     view: View,
     /// Given up last, so that nothing is marked for a subscription that has ended.
     seat: Seat,
+    /// When the credentials were looked at last.
+    checked: Instant,
     /// Events that are to be sent.
     ready: VecDeque<Bytes>,
     ended: bool,
@@ -79,15 +85,17 @@ pub(crate) fn response(
     credentials: Credentials,
     opened: Opened,
 ) -> Response {
-    let Opened { seat, view, honoured } = opened;
+    let Opened { seat, view, honoured, scopes } = opened;
     let mut subscription = Subscription {
         gate,
         id,
         principal,
+        scopes,
         credentials,
         wanted: honoured,
         view,
         seat,
+        checked: Instant::now(),
         ready: VecDeque::new(),
         ended: false,
     };
@@ -113,6 +121,10 @@ impl Subscription {
                 self.ready.clear();
                 self.end(Why::Expired);
             }
+            // However much there is to tell.
+            if !self.ended && self.checked.elapsed() >= self.gate.settings.bounds.keep_alive {
+                Box::pin(self.look_at_credentials()).await;
+            }
             if let Some(event) = self.ready.pop_front() {
                 return Some(event);
             }
@@ -125,7 +137,10 @@ impl Subscription {
             if tokio::time::timeout_at(wake, listener.wake.notified()).await.is_ok() {
                 Box::pin(self.look()).await;
             } else if !self.left().is_zero() {
-                return Some(Bytes::from_static(KEEP_ALIVE));
+                Box::pin(self.look_at_credentials()).await;
+                if self.ready.is_empty() {
+                    return Some(Bytes::from_static(KEEP_ALIVE));
+                }
             }
         }
     }
@@ -162,16 +177,15 @@ impl Subscription {
                 changed.push(list);
             }
         }
-        for list in ListChange::ALL.into_iter().filter(|list| changed.contains(list)) {
-            self.tell(list.method(), "");
-        }
+        self.tell_lists(&changed);
         let mut told = BTreeSet::new();
         for (subscribed, uri) in pending.uris {
             if !self.view.held.contains_key(&subscribed) {
                 continue;
             }
             // Of a part that the principal may not listen to, the whole is told.
-            let whole = uri == subscribed || !may_hear(&self.view.snapshot, &self.principal, &uri);
+            let whole =
+                uri == subscribed || !may_hear(&self.view.snapshot, &self.principal, &self.scopes, &uri);
             told.insert(if whole { subscribed } else { uri });
         }
         for uri in told {
@@ -189,21 +203,70 @@ impl Subscription {
             self.view.digests = now;
             return self.view.held.values().any(Held::is_changed).then_some(Why::ContractChanged);
         }
-        let now = OffsetDateTime::now_utc();
-        let identity = snapshot.identity.authenticate(self.credentials.value.as_deref(), now).await;
-        let Ok(identity) = identity else { return Some(Why::NotAuthenticated) };
+        match self.authenticate(&snapshot).await {
+            Ok(_) => self.see(&snapshot, changed),
+            Err(why) => Some(why),
+        }
+    }
+
+    /// Ends the subscription where its credentials are good no more: they may be taken away at any time.
+    async fn look_at_credentials(&mut self) {
+        let snapshot = self.gate.snapshot();
+        let mut changed = Vec::new();
+        let ended = match self.authenticate(&snapshot).await {
+            Ok(true) => self.see(&snapshot, &mut changed),
+            Ok(false) => None,
+            Err(why) => Some(why),
+        };
+        match ended {
+            Some(why) => {
+                self.ready.clear();
+                self.end(why);
+            }
+            None => self.tell_lists(&changed),
+        }
+    }
+
+    /// Looks up for whom the credentials stand now; whether anything of it changed, or why the subscription ends.
+    async fn authenticate(&mut self, snapshot: &Snapshot) -> Result<bool, Why> {
+        self.checked = Instant::now();
+        let value = self.credentials.value.as_deref();
+        let presented = identify::presented(&self.gate, value, Proof::Checked);
+        let identity = match snapshot.identity.authenticate(&presented, OffsetDateTime::now_utc()).await {
+            Ok(identity) => identity,
+            // Nobody can tell. The next tick looks again.
+            Err(Unauthenticated::Unavailable) => return Ok(false),
+            Err(_) => return Err(Why::NotAuthenticated),
+        };
         let same =
             identity.principal.is_same(&self.principal) && identity.principal.tenant == self.principal.tenant;
         if !same {
-            return Some(Why::NotAuthenticated);
+            return Err(Why::NotAuthenticated);
         }
+        let changed = identity.principal != self.principal || identity.scopes != self.scopes;
         self.principal = identity.principal;
+        self.scopes = identity.scopes;
         self.credentials.expires_at = identity.expires_at;
+        Ok(changed)
+    }
+
+    /// Sees all anew, as the one whom the credentials stand for; why the subscription ends, where it does.
+    fn see(&mut self, snapshot: &Arc<Snapshot>, changed: &mut Vec<ListChange>) -> Option<Why> {
         let before = self.view.digests;
-        let (view, refused) = view(&snapshot, &self.principal, &self.wanted, &self.seat);
+        let (view, refused) = view(snapshot, &self.principal, &self.scopes, &self.wanted, &self.seat);
         self.view = view;
         changed.extend(self.view.digests.differing(&before));
+        let nothing = !self.wanted.any() && !covers(&self.scopes, scopes::TOOLS_READ);
+        if nothing || refused.lacks.contains(scopes::TOOLS_READ) {
+            return Some(Why::NotAuthenticated);
+        }
         refused.any().then_some(Why::NotPermitted)
+    }
+
+    fn tell_lists(&mut self, changed: &[ListChange]) {
+        for list in ListChange::ALL.into_iter().filter(|list| changed.contains(list)) {
+            self.tell(list.method(), "");
+        }
     }
 
     /// A notification, with the subscription's id as the client spelled it.

@@ -72,6 +72,13 @@ pub(crate) struct Wanted {
     pub(crate) uris: BTreeSet<String>,
 }
 
+impl Wanted {
+    /// Whether anything is.
+    pub(crate) fn any(&self) -> bool {
+        self.lists.any() || !self.uris.is_empty()
+    }
+}
+
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
 struct Filter {

@@ -303,7 +303,7 @@ impl Fault {
             Self::Exchange(fault @ ExchangeFault::TimedOut { .. }) => {
                 ("AG-UPSTREAM-TIMEOUT", fault.to_string())
             }
-            Self::Exchange(fault @ ExchangeFault::Credential { .. }) => {
+            Self::Exchange(fault @ (ExchangeFault::Credential { .. } | ExchangeFault::NoCredential(_))) => {
                 ("AG-UPSTREAM-CREDENTIAL", fault.to_string())
             }
             Self::Exchange(fault) => ("AG-UPSTREAM-ANSWER", fault.to_string()),

@@ -1,5 +1,8 @@
 //! One request and its one answer, over HTTP or inside the process.
 
+use std::sync::Arc;
+
+use aldgate_identity::client::upstream::{CredentialFault, UpstreamCredential, UpstreamHeader};
 use aldgate_wire::guard::Limits;
 use aldgate_wire::response::{Answer, AnswerFault, Message, read, read_message};
 use aldgate_wire::sse::{Decoder, SseFault};
@@ -15,7 +18,7 @@ use tower::ServiceExt as _;
 
 use super::notices::Notices;
 pub(super) use super::patience::Patience;
-use crate::settings::Transport;
+use crate::settings::{Credential, Transport};
 
 /// Nesting of an upstream's answer.
 pub(super) const MAX_DEPTH: usize = 128;
@@ -102,6 +105,9 @@ pub enum ExchangeFault {
     /// A stream that breaks the protocol.
     #[error("the upstream's stream breaks the protocol")]
     Stream(#[from] SseFault),
+    /// There is no credential to show.
+    #[error("the gateway has no credential for the upstream now")]
+    NoCredential(#[source] CredentialFault),
     /// The request could not be made.
     #[error("the request to the upstream could not be made")]
     Request(#[source] serde_json::Error),
@@ -131,7 +137,7 @@ impl ExchangeFault {
             Self::Redirect { .. } | Self::MediaType { .. } | Self::Encoded | Self::Unacknowledged => true,
             Self::Answer(_) | Self::Stream(_) | Self::Credential { .. } | Self::TooLarge { .. } => true,
             Self::Connect(_) | Self::Broken(_) | Self::TimedOut { .. } | Self::NoAnswer => false,
-            Self::Request(_) | Self::RequestHead(_) => false,
+            Self::Request(_) | Self::RequestHead(_) | Self::NoCredential(_) => false,
         }
     }
 
@@ -142,7 +148,7 @@ impl ExchangeFault {
             Self::Broken(_) | Self::NoAnswer => "connection_broken",
             Self::TimedOut { .. } => "timeout",
             Self::Status { .. } | Self::Redirect { .. } => "http_status",
-            Self::Credential { .. } => "credential",
+            Self::Credential { .. } | Self::NoCredential(_) => "credential",
             Self::MediaType { .. } | Self::Encoded | Self::Unacknowledged => "invalid_answer",
             Self::TooLarge { .. } => "too_large",
             Self::Answer(_) | Self::Stream(_) => "invalid_answer",
@@ -152,14 +158,22 @@ impl ExchangeFault {
 
     /// Whether the upstream may have seen the request, so that nobody knows whether it was executed.
     pub(crate) fn was_sent(&self) -> bool {
-        !matches!(self, Self::Connect(_) | Self::Request(_) | Self::RequestHead(_))
+        !matches!(self, Self::Connect(_) | Self::Request(_) | Self::RequestHead(_) | Self::NoCredential(_))
     }
 }
 
 /// The way to an upstream, with the credential that the gateway shows there.
 pub(crate) struct Wire {
     path: Path,
-    authorization: Option<HeaderValue>,
+    shown: Shown,
+}
+
+/// What is shown to the upstream.
+enum Shown {
+    /// The same with each request.
+    Fixed(Option<HeaderValue>),
+    /// What a source has now.
+    Current(Arc<dyn UpstreamCredential>),
 }
 
 enum Path {
@@ -168,15 +182,17 @@ enum Path {
 }
 
 impl Wire {
-    pub(super) fn new(transport: Transport, bearer: Option<&str>) -> Result<Self, TransportFault> {
-        let authorization = bearer
-            .map(|token| {
+    pub(super) fn new(transport: Transport, credential: &Credential) -> Result<Self, TransportFault> {
+        let shown = match credential {
+            Credential::None => Shown::Fixed(None),
+            Credential::Bearer(token) => {
                 let mut value = HeaderValue::try_from(format!("Bearer {token}"))
                     .map_err(|_| TransportFault::Credential)?;
                 value.set_sensitive(true);
-                Ok(value)
-            })
-            .transpose()?;
+                Shown::Fixed(Some(value))
+            }
+            Credential::Current(source) => Shown::Current(source.clone()),
+        };
         let path = match transport {
             Transport::Http(uri) => {
                 if uri.scheme_str() != Some("http") || uri.host().is_none() {
@@ -199,12 +215,15 @@ impl Wire {
                 Path::InProcess { router, uri: uri.parse().map_err(|_| TransportFault::Url { url: uri })? }
             }
         };
-        Ok(Self { path, authorization })
+        Ok(Self { path, shown })
     }
 
-    /// Whether the same credential is shown.
+    /// Whether the same credential is shown. Of one that changes nobody knows.
     pub(super) fn shows_the_same_as(&self, other: &Self) -> bool {
-        self.authorization == other.authorization
+        match (&self.shown, &other.shown) {
+            (Shown::Fixed(one), Shown::Fixed(other)) => one == other,
+            _ => false,
+        }
     }
 
     /// Sends one request and reads its one answer, of `most` bytes, while the patience lasts.
@@ -243,9 +262,25 @@ impl Wire {
         };
         let mut request = Request::post(uri.clone()).body(Bytes::from(body))?;
         *request.headers_mut() = headers;
-        if let Some(value) = &self.authorization {
-            request.headers_mut().insert(AUTHORIZATION, value.clone());
+        let Shown::Current(source) = &self.shown else {
+            if let Shown::Fixed(Some(value)) = &self.shown {
+                request.headers_mut().insert(AUTHORIZATION, value.clone());
+            }
+            return self.carry(request).await;
+        };
+        let now = time::OffsetDateTime::now_utc();
+        let header = source.authorization(None, now).await.map_err(ExchangeFault::NoCredential)?;
+        if let Some(UpstreamHeader { name, value }) = header.clone() {
+            request.headers_mut().insert(name, value);
         }
+        let response = self.carry(request).await?;
+        if let Some(header) = header.filter(|_| response.status() == StatusCode::UNAUTHORIZED) {
+            source.refused(None, &header);
+        }
+        Ok(response)
+    }
+
+    async fn carry(&self, mut request: Request<Bytes>) -> Result<Response<Body>, ExchangeFault> {
         match &self.path {
             Path::Http { client, .. } => match client.request(request.map(Full::new)).await {
                 Ok(response) => Ok(response.map(Body::new)),

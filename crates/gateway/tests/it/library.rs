@@ -4,6 +4,7 @@ mod completing;
 mod listing;
 mod prompting;
 mod reading;
+mod scoping;
 
 use aldgate_authority::{Authority, Entry};
 use aldgate_gateway::settings::Pins;

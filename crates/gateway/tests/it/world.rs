@@ -7,9 +7,11 @@ use std::time::Duration;
 use aldgate_approval::SealKey;
 use aldgate_authority::{Authority, Entry, PolicySet, PrincipalKind, Prompts, Registry, Resources};
 use aldgate_evidence::Row;
-use aldgate_gateway::settings::{OnDrift, Pins, Settings, Signatures, Transport, UpstreamSettings};
+use aldgate_gateway::settings::{
+    Credential, OnDrift, Pins, Settings, Signatures, Transport, UpstreamSettings,
+};
 use aldgate_gateway::{ConfigurationSource, Configured, Gateway, Parts};
-use aldgate_identity::{ConfiguredPrincipal, TokenHash, TokenTable};
+use aldgate_identity::{Authenticator, ConfiguredPrincipal, TokenHash, TokenTable};
 use aldgate_store::Store;
 use aldgate_telemetry::Telemetry;
 use aldgate_testkit::{Call, Client, Reply, Serving, Upstream};
@@ -44,6 +46,12 @@ pub(crate) struct Config {
     pub(crate) secret: [u8; 32],
     /// From when on the tokens of agents are good no more.
     pub(crate) expires_at: Option<time::OffsetDateTime>,
+    /// What the token of a principal may be used for, where it is not everything.
+    pub(crate) scopes: Vec<(&'static str, &'static str)>,
+    /// The issuers whose tokens are taken.
+    pub(crate) issuers: Vec<String>,
+    /// Who says who calls, where it is not the table of the tokens.
+    pub(crate) identity: Option<Arc<dyn Authenticator>>,
     pub(crate) telemetry: Telemetry,
     pub(crate) signatures: Signatures,
 }
@@ -70,7 +78,8 @@ impl Config {
             registry: self.registry(),
             policies: PolicySet::parse(&[("test.cedar".to_owned(), self.policy)]).unwrap(),
             upstreams: self.upstreams,
-            identity: Arc::new(principals(self.expires_at)),
+            identity: self.identity.unwrap_or_else(|| Arc::new(principals(self.expires_at, &self.scopes))),
+            issuers: self.issuers,
             tenants: ["default".to_owned(), "elsewhere".to_owned()].into(),
             signatures: self.signatures,
         }
@@ -88,7 +97,7 @@ pub(crate) fn settings_of(name: &str, prefix: &str, transport: Transport) -> Ups
         name: name.to_owned(),
         prefix: prefix.to_owned(),
         transport,
-        bearer: Some(UPSTREAM_TOKEN.to_owned()),
+        credential: Credential::Bearer(UPSTREAM_TOKEN.to_owned()),
         pins: Pins::Locked(fake::lock(name)),
         may_ask: Vec::new(),
         ask_origins: Vec::new(),
@@ -222,6 +231,9 @@ impl World {
             upstreams: vec![settings_of("up", "", http(&self.serving.url()))],
             secret: [7; 32],
             expires_at: None,
+            scopes: Vec::new(),
+            issuers: Vec::new(),
+            identity: None,
             telemetry: Telemetry::off(),
             signatures: Signatures::default(),
         }
@@ -353,8 +365,12 @@ async fn serve(parts: Parts) -> Running {
 
 /// `agent` and `other` (services that call), `approver` (a person who decides), `robot` (a service that would), `chief`
 /// (a person who calls and decides), `stranger` (a person who decides in another tenant).
-fn principals(expires_at: Option<time::OffsetDateTime>) -> TokenTable {
+pub(crate) fn principals(expires_at: Option<time::OffsetDateTime>, scopes: &[(&str, &str)]) -> TokenTable {
     let one = |name: &str, kind, tenant: &str, roles: &[&str]| ConfiguredPrincipal {
+        scopes: scopes
+            .iter()
+            .find(|(who, _)| *who == name)
+            .map(|(_, scopes)| scopes.split_whitespace().map(str::to_owned).collect()),
         name: name.to_owned(),
         display_name: None,
         kind,

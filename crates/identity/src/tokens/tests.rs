@@ -7,10 +7,11 @@ use aldgate_authority::PrincipalKind;
 use time::OffsetDateTime;
 
 use super::{ConfiguredPrincipal, TokenHash, TokenTable, TokensFault};
-use crate::{Authenticator as _, Unauthenticated};
+use crate::{Authenticator as _, Door, Presented, Proof, Unauthenticated};
 
 fn principal(name: &str, token: &str) -> ConfiguredPrincipal {
     ConfiguredPrincipal {
+        scopes: None,
         name: name.into(),
         display_name: None,
         kind: PrincipalKind::Service,
@@ -29,8 +30,19 @@ fn who(authorization: Option<&str>) -> Result<String, Unauthenticated> {
     found(&table, authorization)
 }
 
+fn presented(authorization: Option<&str>) -> Presented<'_> {
+    Presented {
+        authorization: authorization.map(str::as_bytes),
+        proof: Proof::Sent(None),
+        method: "POST",
+        url: "http://127.0.0.1:7300/mcp",
+        door: Door::Mcp,
+    }
+}
+
 fn found(table: &TokenTable, authorization: Option<&str>) -> Result<String, Unauthenticated> {
-    let mut future = pin!(table.authenticate(authorization.map(str::as_bytes), NOW));
+    let presented = presented(authorization);
+    let mut future = pin!(table.authenticate(&presented, NOW));
     match future.as_mut().poll(&mut Context::from_waker(Waker::noop())) {
         Poll::Ready(found) => found.map(|identity| identity.principal.id()),
         Poll::Pending => panic!("a table does not wait"),
@@ -86,9 +98,27 @@ fn the_challenge_has_the_reason_where_a_token_was_sent() {
     use Unauthenticated::{Expired, Malformed, Missing, Unknown};
     for fault in [Unknown, Expired] {
         let expected = format!(r#"Bearer error="invalid_token", error_description="{fault}""#);
-        assert_eq!(fault.challenge(), expected);
+        assert_eq!(fault.challenge(None), Some(expected));
     }
     for fault in [Missing, Malformed] {
-        assert_eq!(fault.challenge(), "Bearer");
+        assert_eq!(fault.challenge(None).as_deref(), Some("Bearer"));
     }
+}
+
+#[test]
+fn a_token_may_be_used_for_what_its_principal_lists_or_for_all() {
+    let scopes = |listed: Option<&[&str]>| {
+        let scopes = listed.map(|listed| listed.iter().map(|&scope| scope.to_owned()).collect());
+        let table = TokenTable::new(&[ConfiguredPrincipal { scopes, ..principal("agent", "t") }])?;
+        let presented = presented(Some("Bearer t"));
+        let mut found = pin!(table.authenticate(&presented, NOW));
+        match found.as_mut().poll(&mut Context::from_waker(Waker::noop())) {
+            Poll::Ready(found) => Ok::<_, TokensFault>(found.unwrap().scopes.to_string()),
+            Poll::Pending => panic!("a table answers at once"),
+        }
+    };
+    assert_eq!(scopes(None).as_deref(), Ok("admin approvals:decide evidence:read tools:read tools:write"));
+    assert_eq!(scopes(Some(&["tools:read"])).as_deref(), Ok("tools:read"));
+    assert_eq!(scopes(Some(&[])).as_deref(), Ok(""));
+    assert!(matches!(scopes(Some(&["a b"])), Err(TokensFault::Scope { .. })));
 }

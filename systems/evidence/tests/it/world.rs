@@ -11,7 +11,8 @@ use aldgate_evidence_server::{
 };
 use async_trait::async_trait;
 use bytes::Bytes;
-use http::{HeaderMap, HeaderValue, Request, Response};
+use http::header::{AUTHORIZATION, WWW_AUTHENTICATE};
+use http::{HeaderMap, Request, Response};
 use http_body_util::{BodyExt as _, Full};
 use jsonschema::Validator;
 use serde_json::{Value, json};
@@ -49,16 +50,18 @@ pub(crate) struct Tokens;
 
 #[async_trait]
 impl Admission for Tokens {
-    async fn admit(&self, authorization: Option<&HeaderValue>) -> Result<Reader, Denied> {
-        let text = authorization.and_then(|value| value.to_str().ok());
+    async fn admit(&self, headers: &HeaderMap) -> Result<Reader, Denied> {
+        let text = headers.get(AUTHORIZATION).and_then(|value| value.to_str().ok());
         match text {
             Some(TOKEN_A) => Ok(Reader::of_tenant("acme")),
             Some(TOKEN_B) => Ok(Reader::of_tenant("globex")),
             Some(AGENT) => Err(Denied::Forbidden),
             Some(UNRECORDED) => Err(Denied::Unrecorded),
-            _ => Err(Denied::Unauthenticated {
+            _ => Err(Denied::Credentials {
+                status: 401,
+                code: "AG-IDENTITY",
                 message: "the token is not known here".to_owned(),
-                challenge: r#"Bearer error="invalid_token""#.to_owned(),
+                headers: vec![(WWW_AUTHENTICATE, r#"Bearer error="invalid_token""#.to_owned())],
             }),
         }
     }

@@ -11,7 +11,7 @@ use crate::out;
 
 pub(super) async fn run(arguments: &ReleaseArguments) -> miette::Result<ExitCode> {
     let named = Named::parse(&arguments.what)?;
-    let admin = Admin::new(&arguments.target);
+    let admin = Admin::of(&arguments.target).await?;
     let body = json!({"upstream": named.upstream, "kind": member(named.item.kind), "name": named.item.name});
     let found = admin.post("/v1/quarantine/release", &body).await?;
     let released = found.get("released").and_then(Value::as_bool).ok_or_else(|| admin.no_answer())?;

@@ -7,7 +7,7 @@ use std::path::Path;
 
 use aldgate_contract::{Kind, Lock};
 use aldgate_gateway::LiveContracts;
-use aldgate_gateway::settings::{OnDrift, Pins, Transport, UpstreamSettings};
+use aldgate_gateway::settings::{Credential, OnDrift, Pins, Transport, UpstreamSettings};
 use aldgate_wire::guard::{self, Limits};
 use serde::Deserialize;
 use serde_json::Value;
@@ -104,7 +104,7 @@ impl Side {
             name: shown,
             prefix: String::new(),
             transport: Transport::Http(uri),
-            bearer: bearer.map(str::to_owned),
+            credential: bearer.map_or(Credential::None, |bearer| Credential::Bearer(bearer.to_owned())),
             pins: Pins::FirstUse,
             may_ask: Vec::new(),
             ask_origins: Vec::new(),

@@ -6,6 +6,9 @@ use aldgate_contract::LockFault;
 use aldgate_contract::signature::{KeyFault, KeyringFault};
 use aldgate_gateway::StartFault;
 use aldgate_identity::TokensFault;
+use aldgate_identity::authorization::{AuthorizationFault, ClientsFault};
+use aldgate_identity::client::upstream::ConfiguredFault;
+use aldgate_identity::resource::SettingsFault as VerifierFault;
 use aldgate_store::StoreFault;
 
 /// Why a configuration cannot be used.
@@ -56,6 +59,9 @@ pub(crate) enum AssembleFault {
     #[error("upstream `{upstream}`: {what}")]
     #[diagnostic(code("AG-CONFIG-UPSTREAM"))]
     Upstream { upstream: String, what: String },
+    #[error(transparent)]
+    #[diagnostic(code("AG-CONFIG-UPSTREAM"))]
+    Credential(Box<ConfiguredFault>),
     #[error("the policies cannot be used")]
     #[diagnostic(code("AG-CONFIG-POLICY"))]
     Policy(#[source] Box<PolicyFault>),
@@ -102,6 +108,15 @@ pub(crate) enum AssembleFault {
     #[error("the keys in `contracts.keys` cannot be used together")]
     #[diagnostic(code("AG-CONFIG-KEYS"))]
     Keyring(#[from] KeyringFault),
+    #[error("the issuers in `[identity]` cannot be used")]
+    #[diagnostic(code("AG-CONFIG-IDENTITY"))]
+    Issuers(#[from] VerifierFault),
+    #[error("the authorization server of `[identity.server]` cannot be set up")]
+    #[diagnostic(code("AG-CONFIG-IDENTITY"))]
+    Authorization(#[from] AuthorizationFault),
+    #[error("the clients of the authorization server cannot be kept")]
+    #[diagnostic(code("AG-CONFIG-IDENTITY"))]
+    Clients(#[from] ClientsFault),
     #[error("traces and metrics cannot be set up")]
     #[diagnostic(code("AG-CONFIG-TELEMETRY"))]
     Telemetry(#[from] aldgate_telemetry::StartFault),

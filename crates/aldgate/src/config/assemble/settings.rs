@@ -5,6 +5,7 @@ use std::time::Duration;
 use aldgate_gateway::settings::{ApprovalTimes, Bounds, Doors, Settings, Violations};
 
 use super::AssembleFault;
+use super::reach::reach;
 use crate::config::Loaded;
 use crate::config::types::Span;
 
@@ -15,7 +16,7 @@ const DAY: Duration = Duration::from_secs(24 * 60 * 60);
 pub(super) const VERIFY_AT_LEAST: Duration = Duration::from_secs(5 * 60);
 
 /// A length of time within its bounds.
-pub(super) fn lasting(
+pub(crate) fn lasting(
     what: &str,
     found: Span,
     least: Duration,
@@ -95,6 +96,7 @@ pub(super) fn settings(loaded: &Loaded) -> Result<Settings, AssembleFault> {
             window: lasting("limits.output_violations_within", limits.output_violations_within, SECOND, DAY)?,
         },
         decide_hint: config.approvals.decide_with.clone(),
+        reach: reach(config)?,
     };
     if settings.bounds.call_timeout > settings.bounds.longest_call {
         let what =

@@ -23,7 +23,7 @@ fn the_nearest_key_is_named() {
     said(
         "[[principals]]\nname = \"a\"\ntoken = \"x\"",
         &expect![
-            "principals.token at `token`: expected one of `name`, `display_name`, `kind`, `tenant`, `roles`, `token_sha256`, `expires_at`"
+            "principals.token at `token`: expected one of `name`, `display_name`, `kind`, `tenant`, `roles`, `scopes`, `token_sha256`, `expires_at`"
         ],
     );
     said(

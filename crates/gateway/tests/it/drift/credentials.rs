@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use aldgate_gateway::settings::UpstreamSettings;
+use aldgate_gateway::settings::{Credential, UpstreamSettings};
 use aldgate_testkit::{Behaviour, Call, Seen, Upstream};
 use serde_json::{Value, json};
 
@@ -22,9 +22,9 @@ const TWIN: Twin = Twin { name: "twin", prefix: "twin_", bearer: "other-token-of
 
 /// Both at the URL of `up`.
 fn twins(config: &mut Config) {
-    let bearer = Some(TWIN.bearer.to_owned());
+    let credential = Credential::Bearer(TWIN.bearer.to_owned());
     let settings = settings_of(TWIN.name, TWIN.prefix, config.up().transport.clone());
-    config.upstreams.push(UpstreamSettings { bearer, ..settings });
+    config.upstreams.push(UpstreamSettings { credential, ..settings });
     config.entries.extend(fake::entries(TWIN.name));
 }
 
@@ -186,7 +186,7 @@ async fn what_one_credential_was_shown_stands_for_no_other() {
     assert_eq!(text(&world.call("look", LOOK).await), "done");
     shows(&world.up, &TWIN, &breaking());
     world.up.lists_by(Some(Behaviour::status(503)));
-    world.configure(|config| config.up().bearer = Some(TWIN.bearer.to_owned()));
+    world.configure(|config| config.up().credential = Credential::Bearer(TWIN.bearer.to_owned()));
     assert_eq!(world.reload_as("approver").await.status, 200);
     assert_eq!(call(&world, &UP, "look").await, "AG-UPSTREAM-UNREACHABLE");
     world.up.lists_by(None);
@@ -200,7 +200,7 @@ async fn a_new_credential_ends_no_quarantine() {
     shows(&up, &UP, &breaking());
     let world = World::start_with(up, |_| {}).await;
     look_of(&world, UP.name, Some("quarantined")).await;
-    world.configure(|config| config.up().bearer = Some(TWIN.bearer.to_owned()));
+    world.configure(|config| config.up().credential = Credential::Bearer(TWIN.bearer.to_owned()));
     assert_eq!(world.reload_as("approver").await.status, 200);
     is_held(&world, &UP).await;
     let told = ["up/look quarantined breaking changed"];

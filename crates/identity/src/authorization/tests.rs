@@ -1,0 +1,13 @@
+mod answers;
+mod authorize;
+mod clients;
+mod codes;
+mod decisions;
+mod exchange;
+mod log;
+mod refresh;
+mod registration;
+mod services;
+mod site;
+mod standing;
+mod with_people;

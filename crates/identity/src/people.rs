@@ -1,0 +1,155 @@
+//! People who sign in: their accounts, passwords and sessions, and the pages that they see.
+//!
+//! [`Accounts`] is for those who run the gateway, [`People`] for the browsers. Both work on the same store.
+//!
+//! **Invariant:** an answer to a try to sign in does not depend on whether there is such an account, and neither does the
+//! work that goes into it.
+
+mod account;
+mod accounts;
+mod as_accounts;
+mod asked;
+mod cookies;
+mod destination;
+mod fault;
+mod keys;
+mod names;
+mod page;
+mod passkeys;
+mod password;
+mod session;
+mod settings;
+mod sign_in;
+mod signed_in;
+#[cfg(test)]
+mod tests;
+mod throttle;
+
+use std::error::Error;
+use std::sync::{Arc, OnceLock};
+
+use aldgate_store::identity::IdentityStore;
+use axum::Router;
+use axum::extract::DefaultBodyLimit;
+use axum::middleware::map_response_with_state;
+use axum::response::Response;
+use axum::routing::{get, post};
+use futures::future::BoxFuture;
+use time::OffsetDateTime;
+
+pub use accounts::{AccountFault, Accounts, Listed, NewPerson, OneTimePassword};
+pub use fault::Fault;
+pub use names::{NameFault, SignInName};
+pub use page::{keep_from_misuse, page, page_going_on, page_going_to, page_leading_to};
+pub use settings::{Hashing, Settings, Tries};
+pub use signed_in::{SignedIn, User};
+pub use throttle::{Rate, Source};
+
+pub(crate) use asked::is_from;
+pub(crate) use destination::digest;
+use keys::Keys;
+use password::Hasher;
+use throttle::Throttle;
+
+/// What a form may have at most, in bytes.
+const FORM: usize = 16 * 1024;
+
+/// What is called with the id of an account when its person signs out everywhere.
+pub type Everywhere =
+    Box<dyn Fn(String) -> BoxFuture<'static, Result<(), Box<dyn Error + Send + Sync>>> + Send + Sync>;
+
+/// The people of one authorization server.
+pub struct People {
+    settings: Settings,
+    store: Arc<IdentityStore>,
+    keys: Keys,
+    hasher: Hasher,
+    throttle: Throttle,
+    everywhere: OnceLock<Everywhere>,
+    clock: Box<dyn Fn() -> OffsetDateTime + Send + Sync>,
+}
+
+impl People {
+    /// The people of `store`. `secret` is random, the same at each start, and of no other use: cookies are signed with it.
+    #[must_use]
+    pub fn new(settings: Settings, store: Arc<IdentityStore>, secret: &[u8; 32]) -> Arc<Self> {
+        Self::with_clock(settings, store, secret, Box::new(OffsetDateTime::now_utc))
+    }
+
+    fn with_clock(
+        settings: Settings,
+        store: Arc<IdentityStore>,
+        secret: &[u8; 32],
+        clock: Box<dyn Fn() -> OffsetDateTime + Send + Sync>,
+    ) -> Arc<Self> {
+        Arc::new(Self {
+            keys: Keys::new(secret),
+            hasher: Hasher::new(&settings.hashing),
+            throttle: Throttle::new(&settings.tries),
+            everywhere: OnceLock::new(),
+            settings,
+            store,
+            clock,
+        })
+    }
+
+    /// Sets what takes back the grants of somebody who signs out everywhere. Only the first one counts.
+    pub fn on_sign_out_everywhere(&self, hook: Everywhere) {
+        let _ = self.everywhere.set(hook);
+    }
+
+    /// The pages, and their style sheet. Requests carry a [`Source`], or come from a connection whose peer is known
+    /// ([`axum::extract::ConnectInfo`]).
+    pub fn router(self: &Arc<Self>) -> Router {
+        Router::new()
+            .route(sign_in::PATH, get(sign_in::show).post(sign_in::send))
+            .route(account::PATH, get(account::show))
+            .route(account::PASSWORD, get(account::show_password).post(account::send_password))
+            .route(account::SIGN_OUT, post(account::sign_out))
+            .route(account::EVERYWHERE, post(account::sign_out_everywhere))
+            .route(passkeys::SIGN_IN, post(passkeys::send))
+            .route(passkeys::ADD, post(passkeys::add))
+            .route(passkeys::REMOVE, post(passkeys::remove))
+            .route("/oauth/passkey.js", get(page::script))
+            .route("/oauth/style.css", get(page::style))
+            .layer(DefaultBodyLimit::max(FORM))
+            .layer(map_response_with_state(self.settings.is_secure(), kept_from_misuse))
+            .with_state(Arc::clone(self))
+    }
+
+    /// The account with this id, disabled or not.
+    ///
+    /// # Errors
+    /// Where the store fails.
+    pub async fn user(&self, id: &str) -> Result<Option<User>, Fault> {
+        Ok(self.store.account(id).await?.map(User::of))
+    }
+
+    /// From when on what was granted in the name of an account is good: it signed out everywhere, was disabled, or its
+    /// password was reset then, in whichever process.
+    ///
+    /// # Errors
+    /// Where the store fails.
+    pub async fn signed_out_at(&self, id: &str) -> Result<Option<OffsetDateTime>, Fault> {
+        let account = self.store.account(id).await?;
+        Ok(account.and_then(|account| account.signed_out_at).map(keys::kept))
+    }
+
+    /// How often argon2 was called.
+    #[must_use]
+    pub fn hashed(&self) -> u64 {
+        self.hasher.calls()
+    }
+
+    fn now(&self) -> OffsetDateTime {
+        (self.clock)()
+    }
+}
+
+async fn kept_from_misuse(
+    axum::extract::State(secure): axum::extract::State<bool>,
+    mut response: Response,
+) -> Response {
+    keep_from_misuse(response.headers_mut(), secure);
+    response
+}
