@@ -40,7 +40,7 @@ use time::OffsetDateTime;
 pub use accounts::{AccountFault, Accounts, Listed, NewPerson, OneTimePassword};
 pub use fault::Fault;
 pub use names::{NameFault, SignInName};
-pub use page::{keep_from_misuse, page, page_going_on, page_going_to, page_leading_to};
+pub use page::{keep_from_misuse, page, page_going_on, page_going_to};
 pub use settings::{Hashing, Settings, Tries};
 pub use signed_in::{SignedIn, User};
 pub use throttle::{Rate, Source};

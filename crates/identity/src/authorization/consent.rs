@@ -3,7 +3,6 @@
 use std::sync::Arc;
 
 use aldgate_store::identity::StoredGrant;
-use aws_lc_rs::constant_time::verify_slices_are_equal;
 use axum::body::Body;
 use axum::extract::State;
 use axum::response::Response;
@@ -167,11 +166,10 @@ impl AuthorizationServer {
         }
         let nobody = || refuse(Code::AccessDenied, "sign-in", "nobody", "the person who was asked");
         let signed_in = self.signed_in(headers).await?.ok_or_else(nobody)?;
-        let csrf = params.get("csrf").unwrap_or_default();
-        verify_slices_are_equal(csrf.as_bytes(), signed_in.csrf.as_bytes()).map_err(|_| {
+        if !signed_in.is_csrf(params.get("csrf").unwrap_or_default()) {
             let expected = "the value of the form that this server made for this session";
-            refuse(Code::AccessDenied, "csrf", "another value", expected)
-        })?;
+            return Err(refuse(Code::AccessDenied, "csrf", "another value", expected).into());
+        }
         let question = self.question(params.required("question")?, &signed_in, now)?;
         let asked = &question.asked;
         let client = self.client_of(asked).await?;

@@ -9,7 +9,6 @@ use axum::response::{IntoResponse as _, Response};
 use http::{HeaderMap, HeaderName, HeaderValue, StatusCode, header};
 use maud::{DOCTYPE, Markup, html};
 use sha2::{Digest as _, Sha256};
-use url::{Host, Url};
 
 const STYLE: &str = include_str!("style.css");
 
@@ -59,23 +58,6 @@ pub fn keep_from_misuse(headers: &mut HeaderMap, secure: bool) {
 #[must_use]
 pub fn page(status: StatusCode, title: &str, body: &Markup) -> Response {
     framed(status, title, &html! {}, body)
-}
-
-/// As [`page`]; the answer to its form may send the browser on to `target`. Browsers follow a redirect after a form only
-/// to where the page said so (CSP `form-action`).
-#[must_use]
-pub fn page_leading_to(status: StatusCode, title: &str, body: &Markup, target: &Url) -> Response {
-    let mut response = page(status, title, body);
-    let source = match (target.scheme(), target.host(), target.port()) {
-        ("http" | "https", Some(Host::Domain(_) | Host::Ipv4(_)), _) => target.origin().ascii_serialization(),
-        // A source of a policy can name neither an IPv6 address nor what is no host.
-        (scheme, _, _) => format!("{scheme}:"),
-    };
-    let policy = POLICY.replace("form-action 'self'", &format!("form-action 'self' {source}"));
-    if let Ok(policy) = HeaderValue::from_str(&policy) {
-        response.headers_mut().insert(header::CONTENT_SECURITY_POLICY, policy);
-    }
-    response
 }
 
 /// As [`page`], with the one script of this server where there are passkeys: the page works without it, but for those.

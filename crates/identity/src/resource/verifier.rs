@@ -60,12 +60,6 @@ impl Verifier {
         self.issuers.iter().map(|issuer| issuer.settings.url.as_str())
     }
 
-    /// What of proofs of possession: whether the challenge and the metadata speak of them.
-    #[must_use]
-    pub const fn proofs(&self) -> ProofRule {
-        self.settings.proofs
-    }
-
     /// Whether a token is a JWT that names a configured issuer, whatever else is wrong with it.
     pub(super) fn speaks_for(&self, token: &str) -> bool {
         Jws::is_meant(token)

@@ -1,27 +1,5 @@
 use super::*;
 
-fn policy(target: &str) -> String {
-    let page = page_leading_to(StatusCode::OK, "Title", &html! {}, &Url::parse(target).unwrap());
-    page.headers()[header::CONTENT_SECURITY_POLICY].to_str().unwrap().to_owned()
-}
-
-#[test]
-fn a_form_may_lead_to_the_one_place_that_is_named() {
-    for (target, source) in [
-        ("http://127.0.0.1:4321/callback?a=b", "http://127.0.0.1:4321"),
-        ("https://client.example/cb", "https://client.example"),
-        ("http://localhost:9/", "http://localhost:9"),
-        ("http://[::1]:4321/callback", "http:"),
-        ("com.example.app:/callback", "com.example.app:"),
-    ] {
-        assert_eq!(
-            policy(target),
-            POLICY.replace("'self'; frame", &format!("'self' {source}; frame")),
-            "{target}"
-        );
-    }
-}
-
 #[test]
 fn headers_that_are_there_stay() {
     let mut headers = HeaderMap::new();
