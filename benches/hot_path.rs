@@ -84,6 +84,7 @@ fn asked(count: usize) -> Asked {
             kind: PrincipalKind::Service,
             roles: ["agent".to_owned()].into(),
             client: "agent".to_owned(),
+            actors: Vec::new(),
         },
         arguments: RawValue::from_string(r#"{"key":"key-1","limit":3}"#.to_owned()).expect("this is JSON"),
     }

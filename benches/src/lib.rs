@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use aldgate_approval::SealKey;
-use aldgate_authority::{Authority, Entry, PolicySet, PrincipalKind, Registry};
+use aldgate_authority::{Aliases, Authority, Entry, PolicySet, PrincipalKind, Registry};
 use aldgate_contract::{Lock, UpstreamIdentity};
 use aldgate_gateway::settings::{
     Bounds, Credential, OnDrift, Pins, Settings, Signatures, Transport, UpstreamSettings,
@@ -194,6 +194,7 @@ fn parts(size: Size, store: Store, echo: &Echo) -> Parts {
             registry: Registry::new(entries).expect("the registry can be read"),
             policies: policies(size.policies),
             identity: Arc::new(TokenTable::new(&[principal]).expect("the principal can be read")),
+            aliases: Aliases::default(),
             issuers: Vec::new(),
             tenants: ["default".to_owned()].into(),
             signatures: Signatures::default(),
@@ -220,6 +221,7 @@ fn settings(size: Size, upstream: usize, echo: &Echo) -> UpstreamSettings {
         may_ask: Vec::new(),
         ask_origins: Vec::new(),
         verify_every: size.verify_every,
+        tenants: None,
         on_drift: size.on_drift,
     }
 }

@@ -203,10 +203,10 @@ pub(crate) fn fault(tool: &str, lost: Lost, read_only: bool, attempts: usize, af
             }
         }
         Lost::Refused(Refused { status: Some(401), code: None, .. }) => {
-            CallFault::Unauthorized { tool, why: String::new() }
+            CallFault::Unauthorized { tool, why: String::new(), challenge: None }
         }
         Lost::Refused(refused) => CallFault::Refused { tool, message: refused.message, ag: refused.code },
-        Lost::Unauthorized(why) => CallFault::Unauthorized { tool, why },
+        Lost::Unauthorized { why, challenge } => CallFault::Unauthorized { tool, why, challenge },
         Lost::NotSent(cause) => CallFault::Unreachable { tool, attempts, source: TransportTrouble(cause) },
         Lost::Broken(cause) if read_only => {
             CallFault::Unreachable { tool, attempts, source: TransportTrouble(cause) }

@@ -61,7 +61,7 @@ impl Connection {
         limits: CallLimits,
     ) -> Result<Self, ConnectionFault> {
         endpoint.check_address()?;
-        let client = HttpClient::new().map_err(ConnectionFault::Client)?;
+        let client = HttpClient::new(endpoint.renewal.clone()).map_err(ConnectionFault::Client)?;
         let mut config = StreamableHttpClientTransportConfig::with_uri(endpoint.url.as_str())
             .reinit_on_expired_session(false);
         if let Some(token) = &endpoint.token {
@@ -240,7 +240,7 @@ impl Connection {
         let fail = |what: String| ConnectionFault::List { url: self.url(), of, what };
         exchange::send(self.peer(), request, self.limits.timeout, self.hop(within)).await.map_err(|lost| {
             match lost {
-                Lost::Unauthorized(why) => ConnectionFault::Unauthorized { url: self.url(), why },
+                Lost::Unauthorized { why, .. } => ConnectionFault::Unauthorized { url: self.url(), why },
                 Lost::Rpc(error) => match Refused::of_error(&error) {
                     Some(refused) => ConnectionFault::refused(&self.url, refused),
                     None => fail(format!("error {}: {}", error.code.0, error.message)),

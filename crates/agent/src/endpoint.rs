@@ -1,5 +1,7 @@
 use std::fmt;
+use std::sync::Arc;
 
+use async_trait::async_trait;
 use rmcp::model::{
     ClientCapabilities, ElicitationCapability, FormElicitationCapability, ProtocolVersion,
     UrlElicitationCapability,
@@ -10,6 +12,16 @@ use thiserror::Error;
 
 use crate::refused::Refused;
 
+/// Tokens of somebody who has signed in: an access token lives shorter than what is done with it.
+#[async_trait]
+pub trait Renewal: Send + Sync {
+    /// A token that is good now; none where there is none to be had. It is asked for before each request.
+    async fn current(&self) -> Option<String>;
+
+    /// Another one, after the endpoint refused this one although it had not ended; none where there is no other.
+    async fn another(&self, refused: &str) -> Option<String>;
+}
+
 /// Where the agent connects to, and as whom.
 #[derive(Clone)]
 pub struct Endpoint {
@@ -17,6 +29,8 @@ pub struct Endpoint {
     pub url: String,
     /// The bearer token, without the word `Bearer`.
     pub token: Option<String>,
+    /// Where another token comes from once that one has ended.
+    pub renewal: Option<Arc<dyn Renewal>>,
     /// The name that the client gives for itself.
     pub client_name: String,
 }
@@ -26,6 +40,7 @@ impl fmt::Debug for Endpoint {
         f.debug_struct("Endpoint")
             .field("url", &self.url)
             .field("token", &self.token.as_ref().map(|_| "…"))
+            .field("renewal", &self.renewal.is_some())
             .field("client_name", &self.client_name)
             .finish()
     }
@@ -86,7 +101,8 @@ pub enum ConnectionFault {
     },
     /// The token is missing or not accepted.
     #[error(
-        "`{url}` did not accept the credentials{why}; sign in with `aldgate login`, or set a valid token"
+        "`{url}` did not accept the credentials{why}; sign in with `aldgate login`, or set a valid token; a scope that a sign-in \
+         does not bring is for whoever runs the gateway to allow"
     )]
     Unauthorized {
         /// The address.

@@ -14,8 +14,8 @@ use crate::trace::{Asking, Hop};
 pub(crate) enum Lost {
     /// The server answered with a JSON-RPC error.
     Rpc(ErrorData),
-    /// The endpoint wants other credentials, with its reason: it did not act.
-    Unauthorized(String),
+    /// The endpoint wants other credentials, with its reason and its challenge: it did not act.
+    Unauthorized { why: String, challenge: Option<String> },
     /// The endpoint did not take the request: it did not act.
     Refused(Refused),
     /// No connection could be made: nothing was sent.
@@ -84,7 +84,8 @@ impl Drop for OpenRequest<'_> {
 /// What the client library says of a request, in our words.
 pub(crate) fn lost(fault: &ServiceError) -> Lost {
     if fault.is_authorization_required() || fault.auth_challenge().is_some() {
-        return Lost::Unauthorized(reason(fault.auth_challenge()));
+        let challenge = fault.auth_challenge();
+        return Lost::Unauthorized { why: reason(challenge), challenge: challenge.map(str::to_owned) };
     }
     match fault {
         ServiceError::McpError(error) => Lost::Rpc(error.clone()),

@@ -11,6 +11,8 @@ use rmcp::transport::streamable_http_client::{
 };
 use sse_stream::Sse;
 
+use crate::endpoint::Renewal;
+
 /// W3C trace context.
 const TRACE_PARENT: HeaderName = HeaderName::from_static("traceparent");
 const TRACE_STATE: HeaderName = HeaderName::from_static("tracestate");
@@ -21,13 +23,19 @@ type Fault = StreamableHttpError<reqwest::Error>;
 ///
 /// An error without an id answers the request that it came back for: an endpoint that refuses a request before it reads
 /// it cannot know the id. The client library would wait until its time is up for an answer that has the id.
+///
+/// Where tokens are renewed, each request carries one that is good when it is sent. One that is refused all the same was not acted
+/// upon (401): the request goes out once more with another token, and no oftener.
 #[derive(Clone)]
-pub(crate) struct HttpClient(reqwest::Client);
+pub(crate) struct HttpClient {
+    http: reqwest::Client,
+    renewal: Option<Arc<dyn Renewal>>,
+}
 
 impl HttpClient {
     /// No redirects, which would carry the token on; no proxy, which would see it.
-    pub(crate) fn new() -> Result<Self, reqwest::Error> {
-        let client = reqwest::Client::builder()
+    pub(crate) fn new(renewal: Option<Arc<dyn Renewal>>) -> Result<Self, reqwest::Error> {
+        let http = reqwest::Client::builder()
             .redirect(reqwest::redirect::Policy::none())
             .no_proxy()
             // Only `http` is spoken here: a machine without certificates can use it too.
@@ -35,7 +43,15 @@ impl HttpClient {
             .connect_timeout(Duration::from_secs(10))
             .pool_max_idle_per_host(0)
             .build()?;
-        Ok(Self(client))
+        Ok(Self { http, renewal })
+    }
+
+    /// The token to send now.
+    async fn token(&self, configured: Option<String>) -> Option<String> {
+        match &self.renewal {
+            Some(renewal) => renewal.current().await.or(configured),
+            None => configured,
+        }
     }
 }
 
@@ -79,10 +95,26 @@ impl StreamableHttpClient for HttpClient {
             }
             _ => None,
         };
-        let answer = self
-            .0
-            .post_message_with_response_limits(uri, message, session_id, auth_header, custom_headers, limits)
-            .await?;
+        let token = self.token(auth_header).await;
+        let send = |token: Option<String>| {
+            let (uri, session_id, headers) = (uri.clone(), session_id.clone(), custom_headers.clone());
+            self.http.post_message_with_response_limits(
+                uri,
+                message.clone(),
+                session_id,
+                token,
+                headers,
+                limits,
+            )
+        };
+        let mut answer = send(token.clone()).await;
+        if let (Err(StreamableHttpError::AuthRequired(_)), Some(renewal), Some(refused)) =
+            (&answer, &self.renewal, &token)
+            && let Some(another) = renewal.another(refused).await
+        {
+            answer = send(Some(another)).await;
+        }
+        let answer = answer?;
         Ok(match answer {
             StreamableHttpPostResponse::Json(ServerJsonRpcMessage::Error(mut error), session)
                 if error.id.is_none() =>
@@ -101,7 +133,7 @@ impl StreamableHttpClient for HttpClient {
         auth_header: Option<String>,
         custom_headers: HashMap<HeaderName, HeaderValue>,
     ) -> Result<(), Fault> {
-        self.0.delete_session(uri, session_id, auth_header, custom_headers).await
+        self.http.delete_session(uri, session_id, auth_header, custom_headers).await
     }
 
     async fn get_stream(
@@ -112,7 +144,7 @@ impl StreamableHttpClient for HttpClient {
         auth_header: Option<String>,
         custom_headers: HashMap<HeaderName, HeaderValue>,
     ) -> Result<BoxStream<'static, Result<Sse, SseError>>, Fault> {
-        self.0.get_stream(uri, session_id, last_event_id, auth_header, custom_headers).await
+        self.http.get_stream(uri, session_id, last_event_id, auth_header, custom_headers).await
     }
 
     async fn get_stream_with_max_sse_event_size(
@@ -124,7 +156,7 @@ impl StreamableHttpClient for HttpClient {
         custom_headers: HashMap<HeaderName, HeaderValue>,
         max_sse_event_size: usize,
     ) -> Result<BoxStream<'static, Result<Sse, SseError>>, Fault> {
-        let open = self.0.get_stream_with_max_sse_event_size(
+        let open = self.http.get_stream_with_max_sse_event_size(
             uri,
             session_id,
             last_event_id,

@@ -38,7 +38,7 @@ mod trace;
 pub use ask::{AskKind, AskReply, Asker, InputAsk, PendingApproval, WaitReply};
 pub use call::CallEvent;
 pub use connection::Connection;
-pub use endpoint::{ClientProfile, ConnectionFault, Endpoint, ServerIdentity};
+pub use endpoint::{ClientProfile, ConnectionFault, Endpoint, Renewal, ServerIdentity};
 pub use event::RunEvent;
 pub use model::{Answered, Api, Key, ModelConfig, ModelEvent, ModelFault, ModelLimits, ModelPlanner};
 pub use outcome::{CallFault, CallOutcome, Complete, PENDING_CODE, Refusal};

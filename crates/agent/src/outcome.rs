@@ -131,13 +131,16 @@ pub enum CallFault {
     },
     /// The endpoint wants other credentials.
     #[error(
-        "the endpoint did not accept the credentials for `{tool}`{why}; sign in with `aldgate login`, or set a valid token"
+        "the endpoint did not accept the credentials for `{tool}`{why}; sign in with `aldgate login`, or set a valid token; a scope that a sign-in \
+         does not bring is for whoever runs the gateway to allow"
     )]
     Unauthorized {
         /// The tool.
         tool: String,
         /// Its reason in brackets, where it gave one.
         why: String,
+        /// The value of `WWW-Authenticate`, where it sent one: what credentials would have to be.
+        challenge: Option<String>,
     },
     /// Nothing reached the server, or the tool only reads: nothing was changed.
     #[error("`{tool}` could not be reached in {attempts} attempts; nothing was changed")]

@@ -136,7 +136,7 @@ fn of_lost(lost: &Lost) -> Ended<'_> {
         Lost::Rpc(error) => {
             Ended::Rpc { code: i64::from(error.code.0), message: error.message.as_ref().into() }
         }
-        Lost::Unauthorized(why) => Ended::Failed { kind: "credential", message: why.trim().into() },
+        Lost::Unauthorized { why, .. } => Ended::Failed { kind: "credential", message: why.trim().into() },
         Lost::Refused(refused) => {
             Ended::Failed { kind: "http_status", message: refused.message.as_str().into() }
         }

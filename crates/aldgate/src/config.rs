@@ -9,11 +9,11 @@ mod undecided;
 mod warnings;
 
 pub(crate) use assemble::{
-    AssembleFault, Secrets, assemble, base, configured, issuers, lasting, reach, read_host_key, reviewed,
-    secrets, signatures, upstream_settings, upstreams_of,
+    AssembleFault, Credentials, OwnNames, Secrets, assemble, base, configured, issuers, lasting, reach,
+    read_host_key, reviewed, secrets, signatures, upstream_settings, upstreams_of,
 };
 pub(crate) use docs::{markdown, schema};
 pub(crate) use load::{Loaded, embedded, load};
-pub(crate) use types::{Config, IdentitySection, Kind, ServerSection, UpstreamSection};
+pub(crate) use types::{Config, IdentitySection, Kind, ServerSection, Span, UpstreamSection};
 pub(crate) use undecided::{principal, undecided};
 pub(crate) use warnings::warnings;

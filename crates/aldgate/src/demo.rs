@@ -1,8 +1,10 @@
 //! `aldgate demo`: one service ticket from symptom to order and note, through the gateway.
 
 mod asker;
+mod browser;
 mod events;
 mod ledger;
+mod people;
 mod probe;
 mod program;
 mod stage;
@@ -42,7 +44,7 @@ pub(crate) async fn run(arguments: DemoArguments) -> miette::Result<ExitCode> {
         return Err(fault);
     }
     if !arguments.once {
-        screen.serving(&stage)?;
+        screen.serving(&stage).await?;
         stop.await;
     }
     stage.clear().await;
@@ -60,6 +62,7 @@ async fn work(arguments: &DemoArguments, stage: &Stage, screen: &Screen) -> miet
     let endpoint = Endpoint {
         url: stage.url(),
         token: Some(stage.agent_token().to_owned()),
+        renewal: None,
         client_name: "aldgate demo".to_owned(),
     };
     let connection = Connection::open(&endpoint).await.coded()?.observed_by(stage.agent_telemetry());
@@ -67,7 +70,7 @@ async fn work(arguments: &DemoArguments, stage: &Stage, screen: &Screen) -> miet
         "Work service ticket {}: find the fault, the part and the procedure, order the part, leave a note.",
         arguments.ticket
     );
-    let decider = Decider::new(mode, stage, screen);
+    let decider = Decider::new(mode, stage, screen).await?;
     let start = newest_row(stage).await?;
     let report = run_agent(
         &connection,

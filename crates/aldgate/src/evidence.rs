@@ -18,18 +18,20 @@ use http::HeaderMap;
 use http::header::{CACHE_CONTROL, WWW_AUTHENTICATE};
 use serde_json::Value;
 
+use crate::identity::Identity;
+
 /// The path of the evidence server on the agents' listener.
 pub(crate) const PATH: &str = "/evidence/mcp";
 /// Where the public keys are.
 pub(crate) const KEYS: &str = "/.well-known/jwks.json";
 
-/// Mounts the evidence server, the public keys and other routes beside the gateway. What it gives back is told when the gateway is about
-/// to stop.
+/// Mounts the evidence server, the public keys and the pages of people beside the gateway. What it gives back is told when the gateway is
+/// about to stop.
 pub(crate) fn mount(
     gateway: &Gateway,
     doors: &Doors,
     key: &SigningKey,
-    others: Router,
+    identity: &Arc<Identity>,
 ) -> Result<Arc<EvidenceServer>, ToolsFault> {
     let view = gateway.view();
     let source = Arc::new(Stored::new(gateway.store()));
@@ -51,18 +53,23 @@ pub(crate) fn mount(
             }),
         )
         .route(KEYS, get(move || async move { public_keys(&keys, own) }))
-        .merge(others);
-    let renewed = server.clone();
+        .merge(identity.router(doors, gateway.approvals()));
+    // What the gateway was started with.
+    identity.accepted();
+    let (renewed, identity) = (server.clone(), identity.clone());
     gateway.beside(Beside {
         router,
-        reloaded: Box::new(move || renewed.replace_shelves(shelves(view.shown()))),
+        reloaded: Box::new(move || {
+            identity.accepted();
+            renewed.replace_shelves(shelves(view.shown()));
+        }),
     });
     Ok(server)
 }
 
-/// What each upstream's lock holds, for every tenant.
+/// What each upstream's lock holds, for the tenants that it serves.
 fn shelves(shown: Vec<Shown>) -> Vec<Shelf> {
-    shown.into_iter().map(|Shown { lock, visible }| Shelf { tenants: None, lock, visible }).collect()
+    shown.into_iter().map(|Shown { lock, visible, tenants }| Shelf { tenants, lock, visible }).collect()
 }
 
 /// The reviewers' keys and the host's own, as a JSON Web Key Set (RFC 7517 §5).

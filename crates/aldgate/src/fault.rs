@@ -108,6 +108,10 @@ pub(crate) enum CommandFault {
     #[error("the definition of `{name}` is no tool definition of MCP 2026-07-28")]
     #[diagnostic(code("AG-CLI-TOOL"))]
     Definition { name: String },
+    /// The demonstration could not sign in.
+    #[error("the demonstration could not sign in as `{name}`: {why}")]
+    #[diagnostic(code("AG-CLI-SIGN-IN"))]
+    SignIn { name: String, why: String },
     /// The program's threads or its source of randomness.
     #[error("the system does not give the program what it needs to run")]
     #[diagnostic(code("AG-CLI-MACHINE"))]

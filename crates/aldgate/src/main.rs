@@ -4,6 +4,7 @@
 mod out;
 
 mod admin;
+mod approvals;
 mod cli;
 mod coded;
 mod command;

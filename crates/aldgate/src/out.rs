@@ -104,7 +104,7 @@ fn escaped(text: &str, keep: impl Fn(char) -> bool) -> String {
 }
 
 /// The same JSON, with JSON's own escapes. Outside strings JSON has no character that is not shown but the line feed.
-fn shown_in_json(text: &str) -> String {
+pub(crate) fn shown_in_json(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for letter in text.chars() {
         if letter == '\n' || is_shown(letter) {

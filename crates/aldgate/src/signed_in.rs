@@ -3,12 +3,15 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
+use aldgate_agent::Renewal;
 use aldgate_identity::Scopes;
 use aldgate_identity::client::{
-    ClientAuthentication, Http, Keep, Login, LoginEvent, LoginSettings, Preregistered, Probe, Session,
-    SessionFault, login,
+    AccessToken, ClientAuthentication, Http, Keep, Login, LoginEvent, LoginSettings, Preregistered, Probe,
+    Session, SessionFault, login,
 };
+use async_trait::async_trait;
 use time::OffsetDateTime;
+use tokio::sync::Mutex;
 use url::Url;
 
 use crate::coded::WithCode as _;
@@ -73,6 +76,15 @@ impl Account {
         }
     }
 
+    /// A token that is kept and still good, and where others come from for as long as the command runs; none where nobody signed
+    /// in.
+    pub(crate) async fn renewing(&self) -> miette::Result<Option<(String, Arc<dyn Renewal>)>> {
+        let Some(token) = self.token().await? else { return Ok(None) };
+        let Some(folder) = folder() else { return Ok(None) };
+        let renewing = Renewing { session: self.session(&folder)?, shown: Mutex::default() };
+        Ok(Some((token, Arc::new(renewing))))
+    }
+
     /// Signs in with a browser. What may decide approvals is kept nowhere.
     pub(crate) async fn sign_in(&self, how: &How, keep: bool) -> miette::Result<Login> {
         let keep = match folder().filter(|_| keep) {
@@ -110,18 +122,49 @@ impl Account {
     fn known(&self, how: &How) -> Vec<Preregistered> {
         let gateway = std::env::var("ALDGATE_URL").unwrap_or_else(|_| USUAL.to_owned());
         let gateway = Url::parse(&gateway).map(|url| url.origin().ascii_serialization());
-        let issuers = match &how.issuer {
-            Some(issuer) => vec![issuer.clone()],
-            // The admin API names the authorization server of the gateway, which is at another port.
-            None => gateway.into_iter().chain([self.resource.origin().ascii_serialization()]).collect(),
-        };
-        let client_id = how.client_id.as_deref().unwrap_or(CLI);
-        let known = |issuer| Preregistered {
+        // The admin API names the authorization server of the gateway, which is at another port.
+        let own = gateway.into_iter().chain([self.resource.origin().ascii_serialization()]);
+        let own = own.map(|issuer| (issuer, CLI.to_owned()));
+        let named = how.issuer.clone().zip(how.client_id.clone());
+        let known = |(issuer, client_id)| Preregistered {
             issuer,
-            client_id: client_id.to_owned(),
+            client_id,
             authentication: ClientAuthentication::None,
         };
-        issuers.into_iter().map(known).collect()
+        named.into_iter().chain(own).map(known).collect()
+    }
+}
+
+/// The tokens of a session, while a command runs that may outlive each of them.
+struct Renewing {
+    session: Session,
+    /// The one that was shown last.
+    shown: Mutex<Option<AccessToken>>,
+}
+
+impl Renewing {
+    async fn take(&self, found: Result<AccessToken, SessionFault>) -> Option<String> {
+        let found = found.inspect_err(|fault| {
+            tracing::warn!(error = fault as &dyn std::error::Error, "there is no other token");
+        });
+        let token = found.ok()?;
+        let bearer = token.bearer().map(str::to_owned);
+        *self.shown.lock().await = Some(token);
+        bearer
+    }
+}
+
+#[async_trait]
+impl Renewal for Renewing {
+    async fn current(&self) -> Option<String> {
+        self.take(self.session.token(OffsetDateTime::now_utc()).await).await
+    }
+
+    async fn another(&self, refused: &str) -> Option<String> {
+        let shown = self.shown.lock().await.clone().filter(|shown| shown.bearer() == Some(refused))?;
+        let another = self.session.after_refusal(&shown, OffsetDateTime::now_utc()).await;
+        // The same one once more would be refused once more.
+        self.take(another).await.filter(|another| another != refused)
     }
 }
 

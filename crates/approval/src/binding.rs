@@ -28,6 +28,7 @@ impl Binding {
     /// The key under which at most one approval is pending: every bound value.
     #[must_use]
     pub fn key(&self) -> String {
+        let actors = self.actors();
         digest(&[
             "binding",
             &self.caller.tenant,
@@ -40,6 +41,7 @@ impl Binding {
             &self.arguments,
             &self.registry,
             &self.policy,
+            &actors,
         ])
     }
 
@@ -60,6 +62,7 @@ impl Binding {
     /// The name of the first bound value in which `other` differs, in words for a person.
     #[must_use]
     pub fn difference(&self, other: &Self) -> Option<&'static str> {
+        let (mine, theirs) = (self.actors(), other.actors());
         let pairs = [
             ("tenant", &self.caller.tenant, &other.caller.tenant),
             ("issuer", &self.caller.issuer, &other.caller.issuer),
@@ -71,8 +74,13 @@ impl Binding {
             ("arguments", &self.arguments, &other.arguments),
             ("registry entry", &self.registry, &other.registry),
             ("policies", &self.policy, &other.policy),
+            ("row of those who act for the principal", &mine, &theirs),
         ];
         pairs.into_iter().find(|(_, mine, theirs)| mine != theirs).map(|(name, _, _)| name)
+    }
+
+    fn actors(&self) -> String {
+        digest(&self.caller.actors.iter().map(String::as_str).collect::<Vec<_>>())
     }
 }
 

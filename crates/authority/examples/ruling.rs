@@ -30,6 +30,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         roles: BTreeSet::from(["agent".to_owned()]),
         name: "Bot".to_owned(),
         client: "example".to_owned(),
+        actors: Vec::new(),
     };
     let elsewhere: String =
         (0..100).map(|n| format!("forbid(principal, action, resource == Tool::\"other/t{n}\");\n")).collect();

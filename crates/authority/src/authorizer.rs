@@ -5,6 +5,7 @@ use cedar_policy::{AuthorizationError, Context, Decision, Entities, EntityUid, R
 use thiserror::Error;
 
 use crate::action::{Action, Item, Kind};
+use crate::aliases::Aliases;
 use crate::check::ToolContract;
 use crate::entity::{self, EngineFault, Types};
 use crate::policy::{Policy, PolicySet};
@@ -22,6 +23,7 @@ pub struct Authorizer {
     pub(crate) registry: Registry,
     pub(crate) policies: PolicySet,
     pub(crate) gateway: Vec<Arc<Policy>>,
+    pub(crate) aliases: Aliases,
     shapes: BTreeMap<String, Shape>,
     slices: BTreeMap<(Kind, String), Arc<Slice>>,
     cedar: cedar_policy::Authorizer,
@@ -76,6 +78,7 @@ impl Authorizer {
             types,
             registry,
             policies,
+            aliases: Aliases::default(),
             shapes: BTreeMap::new(),
             slices: BTreeMap::new(),
             cedar: cedar_policy::Authorizer::new(),
@@ -99,6 +102,12 @@ impl Authorizer {
         }
         self.rebuild()?;
         Ok(self)
+    }
+
+    /// The authorizer, told which principals are one person. Without it each is one of its own.
+    #[must_use]
+    pub fn with_aliases(self, aliases: Aliases) -> Self {
+        Self { aliases, ..self }
     }
 
     /// The registry that it rules by.

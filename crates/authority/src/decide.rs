@@ -30,8 +30,9 @@ pub enum Decide {
 impl Authorizer {
     /// Whether `approver` may decide the approval of a request of `caller`.
     ///
-    /// A person, of the caller's tenant, allowed the Cedar action `decide`, and another one than the caller
-    /// (issuer and subject) unless the registry says `self_approval = true`. Every reason against it is named.
+    /// A person for whom nobody acts, of the caller's tenant, allowed the Cedar action `decide`, and another person than the
+    /// caller, whoever acts for it, and whoever the client belongs to ([`Aliases`](crate::Aliases)), unless the registry says
+    /// `self_approval = true`. Every reason against it is named.
     #[must_use]
     pub fn may_decide(&self, approver: &Principal, caller: &Principal, item: &Item<'_>) -> Decide {
         let Some((entry, slice)) = self.slice_of(item) else {
@@ -43,11 +44,14 @@ impl Authorizer {
         }
         if approver.kind != PrincipalKind::Person {
             reasons.push(reason("AG-DECIDE-PERSON", "decide.person", "only a person decides, not a service"));
+        } else if !approver.actors.is_empty() {
+            let message = "only a person decides, not whoever acts for one";
+            reasons.push(reason("AG-DECIDE-PERSON", "decide.person", message));
         }
         if approver.tenant != caller.tenant {
             reasons.push(reason("AG-DECIDE-TENANT", "decide.tenant", "the call is another tenant's"));
         }
-        if approver.is_same(caller) && !entry.self_approval {
+        if self.aliases.meet(approver, caller) && !entry.self_approval {
             reasons.push(reason(
                 "AG-DECIDE-SELF",
                 "decide.self",

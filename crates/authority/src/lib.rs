@@ -19,6 +19,7 @@
 //! Nothing here does I/O, logs, or asks for the time.
 
 mod action;
+mod aliases;
 mod authorizer;
 mod check;
 mod context;
@@ -38,6 +39,7 @@ mod slice;
 mod template;
 
 pub use action::{Action, Argument, Concern, Item, Kind, Question, Target};
+pub use aliases::{AliasFault, Aliases};
 pub use authorizer::{Authorizer, AuthorizerFault};
 pub use check::{PolicyFinding, PromptContract, Severity, ToolContract};
 pub use decide::Decide;

@@ -228,6 +228,7 @@ impl Column {
             roles: BTreeSet::from([self.role.clone()]),
             name: self.role.clone(),
             client: "matrix".to_owned(),
+            actors: Vec::new(),
         }
     }
 }

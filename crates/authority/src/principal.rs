@@ -37,6 +37,9 @@ pub struct Principal {
     pub name: String,
     /// The authenticated client that the principal acts through.
     pub client: String,
+    /// The subjects of those who act for the principal (RFC 8693 §4.1), vouched for by the same issuer, the last one first.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub actors: Vec<String>,
 }
 
 impl Principal {

@@ -29,11 +29,13 @@ pub enum Kind {
     ApprovalDecided,
     /// A contract is not the pinned one, or its quarantine ended.
     Drift,
+    /// Somebody signed in or let a client do something; an account, a client or a key was changed.
+    Identity,
 }
 
 impl Kind {
     /// Every kind.
-    pub const ALL: [Self; 7] = [
+    pub const ALL: [Self; 8] = [
         Self::Answer,
         Self::Intent,
         Self::Outcome,
@@ -41,6 +43,7 @@ impl Kind {
         Self::ApprovalAsked,
         Self::ApprovalDecided,
         Self::Drift,
+        Self::Identity,
     ];
 
     /// The word that is stored and shown.
@@ -54,6 +57,7 @@ impl Kind {
             Self::ApprovalAsked => "approval_asked",
             Self::ApprovalDecided => "approval_decided",
             Self::Drift => "drift",
+            Self::Identity => "identity",
         }
     }
 }

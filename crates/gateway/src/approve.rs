@@ -4,7 +4,7 @@ use std::time::{Duration, Instant};
 
 use aldgate_approval::seal::NONCE_BYTES;
 use aldgate_approval::{ApprovalId, Binding, Purpose, Record, RecordState, RequestState, Verdict as Decided};
-use aldgate_authority::Verdict;
+use aldgate_authority::{PrincipalKind, Verdict};
 use aldgate_evidence::Kind;
 use aldgate_identity::{Door, Unauthenticated};
 use aldgate_store::{AskOutcome, StoreFault};
@@ -291,12 +291,24 @@ fn settle(gate: &Gate, trail: &Trail, ruled: Ruled, approved: Approved) -> Resul
     }
 }
 
-/// How the caller learns that a person must decide, by what it declared on this request.
+/// The page on which the caller's own user sees how an approval stands: of a person who signs in here, whose client opens
+/// pages.
+fn status_page(gate: &Gate, ruled: &Ruled, record: &Record) -> Option<String> {
+    let own = gate.settings.approval_pages.as_ref()?;
+    let caller = &record.binding.caller;
+    let is_ours = caller.kind == PrincipalKind::Person && caller.issuer == *own;
+    let opens = ruled.call.request.meta.capabilities.elicitation_url;
+    (is_ours && opens).then(|| format!("{own}/approvals/{}", record.id))
+}
+
+/// How the caller learns that a person must decide, by what it declared on this request: a page, then a form, then a plain
+/// result.
 fn wait(gate: &Gate, trail: &Trail, ruled: &Ruled, record: &Record) -> Result<Refusal, Refusal> {
     let hint = &gate.settings.decide_hint;
     let id = record.id.as_str();
     let left = matches!(ruled.call.progress, Progress::Waiting { goes_on: false, .. });
-    if left || !ruled.call.request.meta.capabilities.elicitation_form {
+    let page = status_page(gate, ruled, record);
+    if left || (page.is_none() && !ruled.call.request.meta.capabilities.elicitation_form) {
         return Ok(Refusal::pending(id, hint));
     }
     let caller =
@@ -315,7 +327,10 @@ fn wait(gate: &Gate, trail: &Trail, ruled: &Ruled, record: &Record) -> Result<Re
     let sealed = state.seal(&gate.seal, random()?).map_err(|fault| {
         Refusal::host("AG-INTERNAL", "the request state could not be sealed").because(fault)
     })?;
-    Ok(Refusal::notice(id, hint, sealed))
+    Ok(match page {
+        Some(page) => Refusal::page_notice(id, page, sealed),
+        None => Refusal::notice(id, hint, sealed),
+    })
 }
 
 /// The argument bytes that the person saw.

@@ -2,6 +2,7 @@
 //!
 //! **Invariant:** what is served is the lock's bytes, never the live list.
 //! **Invariant:** nothing is renamed or shadowed silently; two equal visible names are a configuration fault.
+//! **Invariant:** what an upstream offers is found for the tenants that it serves, and for others as if it were not there.
 
 mod build;
 mod command;
@@ -22,7 +23,7 @@ mod tool;
 mod verify;
 mod withheld;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use aldgate_contract::Lock;
@@ -157,7 +158,9 @@ pub(crate) struct Source {
     pub(crate) reviewed: bool,
     pub(crate) verify_every: std::time::Duration,
     /// Resources that the same upstream was listened to for under an earlier configuration.
-    pub(crate) inherited: std::collections::BTreeSet<String>,
+    pub(crate) inherited: BTreeSet<String>,
+    /// The tenants that it serves; `None` is every tenant.
+    pub(crate) tenants: Option<BTreeSet<String>>,
     /// What clients want to hear of it.
     pub(crate) watch: Arc<Watch>,
     /// Who hears of changes.
@@ -174,6 +177,11 @@ impl Source {
     /// How it stands now.
     pub(crate) fn standing(&self) -> arc_swap::Guard<Arc<Standing>> {
         self.stand.now.load()
+    }
+
+    /// Whether it exists for this tenant.
+    pub(crate) fn serves(&self, tenant: &str) -> bool {
+        self.tenants.as_ref().is_none_or(|tenants| tenants.contains(tenant))
     }
 
     pub(crate) fn new(
@@ -197,7 +205,8 @@ impl Source {
             on_drift,
             reviewed,
             verify_every,
-            inherited: std::collections::BTreeSet::new(),
+            inherited: BTreeSet::new(),
+            tenants: None,
             watch: Watch::new(),
             listeners,
             name,
@@ -210,6 +219,8 @@ impl Source {
 /// Something that is held back, and why.
 #[derive(Clone, Debug)]
 pub(crate) struct HeldBack {
+    /// The upstream that it is of.
+    pub(crate) upstream: String,
     /// Its key, as [`aldgate_authority::Concern`] spells it.
     pub(crate) tool: String,
     pub(crate) why: String,
@@ -219,11 +230,11 @@ pub(crate) struct HeldBack {
 pub(crate) struct Catalog {
     pub(crate) sources: Vec<Arc<Source>>,
     /// By visible name.
-    pub(crate) tools: BTreeMap<String, Arc<Tool>>,
+    tools: BTreeMap<String, Arc<Tool>>,
     /// By visible name.
-    pub(crate) prompts: BTreeMap<String, Arc<Prompt>>,
+    prompts: BTreeMap<String, Arc<Prompt>>,
     /// By key, `upstream/URI` or `upstream/template`.
-    pub(crate) resources: BTreeMap<String, Arc<Resource>>,
+    resources: BTreeMap<String, Arc<Resource>>,
     pub(crate) held_back: Vec<HeldBack>,
     /// Whether what the registry does not name has a default, as in `aldgate dev`.
     unnamed: Option<aldgate_authority::Entry>,

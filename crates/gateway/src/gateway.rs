@@ -24,6 +24,7 @@ use tokio::task::JoinHandle;
 use tower::ServiceExt as _;
 
 use crate::catalog::{CatalogFault, DriftLogFault, LiveFault};
+use crate::decide::Approvals;
 use crate::gate::{Counters, Gate};
 use crate::listen::Listeners;
 use crate::serving::{Answering as _, Peer};
@@ -191,6 +192,12 @@ impl Gateway {
     #[must_use]
     pub fn view(&self) -> View {
         View::of(&self.gate)
+    }
+
+    /// The approvals, for pages on which people see and decide them.
+    #[must_use]
+    pub fn approvals(&self) -> Approvals {
+        Approvals::of(&self.gate)
     }
 
     /// Serves the paths beside `/mcp` with this, on the agents' listener. The first that is given counts.

@@ -5,7 +5,6 @@ mod tests;
 
 use aldgate_wire::head::{self, HeadFault};
 use axum::body::Body;
-use http::Request;
 use http::request::Parts;
 
 use crate::refusal::Refusal;
@@ -18,12 +17,11 @@ pub(crate) struct Head {
 }
 
 /// Checks method, `Host`, `Origin`, media types, encoding, announced size and repeated headers.
-pub(crate) fn check(doors: &Doors, bounds: &Bounds, request: Request<Body>) -> Result<Head, Refusal> {
-    let (parts, body) = request.into_parts();
-    doorway(doors, &parts)?;
+pub(crate) fn check(doors: &Doors, bounds: &Bounds, parts: &Parts) -> Result<(), Refusal> {
+    doorway(doors, parts)?;
     head::method(&parts.method, &parts.headers)?;
     head::content(&parts.headers, bounds.body_bytes)?;
-    Ok(Head { parts, body })
+    Ok(())
 }
 
 /// Checks `Host` and `Origin` alone; the admin listener uses it too.

@@ -95,8 +95,8 @@ pub(crate) async fn still(gate: &Gate, trail: &mut Trail, credentials: &Credenti
 }
 
 /// Finds the principal that the request's credentials stand for.
-pub(crate) async fn caller(gate: &Gate, trail: &mut Trail, head: Head) -> Result<Identified, Refusal> {
-    let header = |name| head.parts.headers.get(name).map(HeaderValue::as_bytes);
+pub(crate) async fn caller(gate: &Gate, trail: &mut Trail, headers: &HeaderMap) -> Result<(), Refusal> {
+    let header = |name| headers.get(name).map(HeaderValue::as_bytes);
     let presented = presented(gate, header(AUTHORIZATION), Proof::Sent(header(DPOP)));
     match trail.snapshot.identity.authenticate(&presented, OffsetDateTime::now_utc()).await {
         Ok(Identity { principal, scopes, expires_at }) => {
@@ -105,7 +105,7 @@ pub(crate) async fn caller(gate: &Gate, trail: &mut Trail, head: Head) -> Result
             trail.scopes = scopes;
             trail.expires_at = expires_at;
             trail.place = Some(place?);
-            Ok(Identified { head })
+            Ok(())
         }
         Err(fault) => Err(refused(gate, &trail.snapshot, &fault)),
     }

@@ -14,14 +14,16 @@ use tokio::sync::OwnedSemaphorePermit;
 use crate::approve::{self, Ready};
 use crate::catalog::{self, Answer, Resolved};
 use crate::gate::Gate;
-use crate::identify::Credentials;
+use crate::head::Head;
+use crate::identify::{Credentials, Identified};
 use crate::line::Line;
 use crate::listen::{self, Opened};
 use crate::receive::{self, Received};
 use crate::record::{self, Recorded};
 use crate::refusal::Refusal;
 use crate::trail::Trail;
-use crate::{head, identify, line, observe, reply, rule, scope};
+use crate::unread::Unread;
+use crate::{head, identify, line, observe, reply, rule, scope, upstream};
 
 /// Governs one request from its head to its response.
 pub(crate) async fn govern(gate: Arc<Gate>, request: Request<Body>) -> Response {
@@ -32,11 +34,13 @@ pub(crate) async fn govern(gate: Arc<Gate>, request: Request<Body>) -> Response 
     let Ok(place) = gate.in_flight.clone().try_acquire_owned() else {
         let refusal = Refusal::busy("the gateway works on as many requests as it may; try again later");
         gate.telemetry.instruments().refusal(refusal.code());
-        return reply::refused(&trail, &refusal);
+        return Unread::of(request).past(reply::refused(&trail, &refusal)).await;
     };
     let mut underway = Underway { gate, trail, settled: false, _place: place };
-    let travelled =
-        AssertUnwindSafe(travel(&underway.gate, &mut underway.trail, request)).catch_unwind().await;
+    let mut unread = None;
+    let travelled = AssertUnwindSafe(travel(&underway.gate, &mut underway.trail, request, &mut unread))
+        .catch_unwind()
+        .await;
     underway.settled = true;
     let ready = match travelled {
         Ok(Ok(Way::Accepted)) => return reply::recorded(&underway.trail, Recorded::Accepted),
@@ -46,7 +50,15 @@ pub(crate) async fn govern(gate: Arc<Gate>, request: Request<Body>) -> Response 
         },
         Ok(Ok(Way::Listening(listening))) => return underway.listens(*listening).await,
         Ok(Ok(Way::Ready(ready))) => ready,
-        Ok(Err(refusal)) => return underway.refuse(refusal).await,
+        Ok(Err(refusal)) => {
+            let response = underway.refuse(refusal).await;
+            // What nobody reads takes no place of those who call.
+            drop(underway);
+            return match unread {
+                Some(body) => body.past(response).await,
+                None => response,
+            };
+        }
         Err(_panic) => {
             underway.gate.counters.count_panic();
             return underway
@@ -145,9 +157,23 @@ struct Listening {
     credentials: Credentials,
 }
 
-async fn travel(gate: &Gate, trail: &mut Trail, request: Request<Body>) -> Result<Way, Refusal> {
-    let head = head::check(&gate.settings.doors, &gate.settings.bounds, request)?;
-    let identified = identify::caller(gate, trail, head).await?;
+/// The first part of a journey. `unread` is the body of a request that was refused without it.
+async fn travel(
+    gate: &Gate,
+    trail: &mut Trail,
+    request: Request<Body>,
+    unread: &mut Option<Unread>,
+) -> Result<Way, Refusal> {
+    let (parts, body) = request.into_parts();
+    let known = match head::check(&gate.settings.doors, &gate.settings.bounds, &parts) {
+        Ok(()) => identify::caller(gate, trail, &parts.headers).await,
+        Err(refusal) => Err(refusal),
+    };
+    if let Err(refusal) = known {
+        *unread = Some(Unread::of(Request::from_parts(parts, body)));
+        return Err(refusal);
+    }
+    let identified = Identified { head: Head { parts, body } };
     let (request, headers) = match receive::body(gate, trail, identified).await? {
         Received::Request { request, headers } => (request, headers),
         Received::Notification => return Ok(Way::Accepted),
@@ -167,6 +193,10 @@ async fn travel(gate: &Gate, trail: &mut Trail, request: Request<Body>) -> Resul
         }
     };
     let ruled = rule::decide(gate, trail, call).await?;
+    if ruled.call.target.offer().source.upstream.is_of_callers() {
+        // Boxed, as it is for the upstreams of few: before a person is asked, and before anything is used up.
+        Box::pin(upstream::named(gate, trail, &ruled, &headers)).await?;
+    }
     let ready = approve::ready(gate, trail, ruled, &headers).await?;
     Ok(Way::Ready(Box::new(ready)))
 }

@@ -51,12 +51,19 @@ pub(crate) enum Form {
     },
     /// A tool result with `isError`: the model should see it.
     Tool,
-    /// An `input_required` result with a notice: a person has to decide, the caller may come again.
+    /// An `input_required` result with a notice: somebody has to do something first, the caller may come again.
     Notice {
-        /// The sealed state that the caller brings back.
-        state: String,
+        /// The key of the one thing that is asked.
+        key: &'static str,
+        /// The page on which the caller's own user does it, or sees how it stands; a form with nothing to fill in where there is none.
+        page: Option<String>,
+        /// The sealed state that the caller brings back; where there is none, the request comes again as it is.
+        state: Option<String>,
     },
 }
+
+/// Names the request to open the page on which an account is connected, and the answer to it.
+pub(crate) const CONNECTION: &str = "io.github.aldgate/connection";
 
 /// JSON-RPC codes of our own, outside the range that JSON-RPC and MCP reserve.
 mod rpc {
@@ -231,7 +238,41 @@ impl Refusal {
             "A person must approve this call. Approval {approval} is pending and is decided elsewhere, with {hint}. \
              Accept to wait for the decision; decline to stop waiting."
         );
-        Self::new("AG-APPROVAL-PENDING", message, Form::Notice { state }).by("approval")
+        let form = Form::Notice { key: "approval", page: None, state: Some(state) };
+        Self::new("AG-APPROVAL-PENDING", message, form).by("approval")
+    }
+
+    /// The same, with a page on which the caller's own user sees how it stands.
+    pub(crate) fn page_notice(approval: &str, page: String, state: String) -> Self {
+        let message = format!(
+            "A person must approve this call. Approval {approval} is pending and is decided by somebody else. The page shows \
+             how it stands; accept to wait for the decision, decline to stop waiting."
+        );
+        let form = Form::Notice { key: "approval", page: Some(page), state: Some(state) };
+        Self::new("AG-APPROVAL-PENDING", message, form).by("approval")
+    }
+
+    /// The caller can have no credential at the upstream.
+    pub(crate) fn unfit_caller(upstream: &str, why: &str) -> Self {
+        let message = format!("upstream `{upstream}`: {why}; the call was not made");
+        Self::new("AG-CREDENTIAL-CALLER", message, Form::Tool).by("credential")
+    }
+
+    /// The caller's user has not connected an account to the upstream. `asks` says whether the client can be asked to open
+    /// the page.
+    pub(crate) fn unconnected(upstream: &str, url: String, asks: bool) -> Self {
+        let (then, form) = match asks {
+            true => {
+                let form = Form::Notice { key: CONNECTION, page: Some(url.clone()), state: None };
+                ("accept once that is done, to go on", form)
+            }
+            false => ("repeat the same call once that is done", Form::Tool),
+        };
+        let message = format!(
+            "the upstream `{upstream}` is used with an account of yours, which has to be connected first: open {url} in a \
+             browser and sign in as who calls here; {then}. The call was not made"
+        );
+        Self::new("AG-CONNECTION-NEEDED", message, form).by("credential")
     }
 
     /// An approval that is no good any more.

@@ -58,8 +58,9 @@ pub(crate) fn refused(trail: &Trail, refusal: &Refusal) -> Response {
         (Form::Tool, Some(id)) if trail.method == Some("tools/call") => {
             json_response(status, response_bytes(id, tool_error(trail, refusal).as_bytes()))
         }
-        (Form::Notice { state }, Some(id)) => {
-            json_response(status, response_bytes(id, notice(trail, refusal, state).as_bytes()))
+        (Form::Notice { key, page, state }, Some(id)) => {
+            let notice = notice(trail, refusal, key, page.as_deref(), state.as_deref());
+            json_response(status, response_bytes(id, notice.as_bytes()))
         }
         // Only a tool's result can be an error; elsewhere the same is a JSON-RPC error.
         (Form::Tool, Some(id)) => {
@@ -133,24 +134,25 @@ fn tool_error(trail: &Trail, refusal: &Refusal) -> String {
     .to_string()
 }
 
-/// A form with nothing to fill in: it tells where the decision is made, it does not take one.
-fn notice(trail: &Trail, refusal: &Refusal, state: &str) -> String {
-    json!({
+/// A page to open, or a form with nothing to fill in: they tell of what somebody has to do, and decide nothing.
+fn notice(trail: &Trail, refusal: &Refusal, key: &str, page: Option<&str>, state: Option<&str>) -> String {
+    let message = refusal.to_string();
+    let params = match page {
+        Some(url) => json!({"mode": "url", "message": message, "url": url}),
+        None => {
+            let nothing = json!({"type": "object", "properties": {}});
+            json!({"mode": "form", "message": message, "requestedSchema": nothing})
+        }
+    };
+    let mut result = json!({
         "resultType": "input_required",
-        "inputRequests": {
-            "approval": {
-                "method": "elicitation/create",
-                "params": {
-                    "mode": "form",
-                    "message": refusal.to_string(),
-                    "requestedSchema": {"type": "object", "properties": {}},
-                },
-            },
-        },
-        "requestState": state,
+        "inputRequests": {(key): {"method": "elicitation/create", "params": params}},
         "_meta": refusal_meta(trail, refusal),
-    })
-    .to_string()
+    });
+    if let (Some(state), Some(members)) = (state, result.as_object_mut()) {
+        members.insert("requestState".to_owned(), state.into());
+    }
+    result.to_string()
 }
 
 /// A JSON response that nobody keeps.

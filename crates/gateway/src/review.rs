@@ -101,8 +101,7 @@ pub fn review(
     let catalog = Catalog::build(sources, &registry, signatures, true)?;
     let authorizer = authorizer(&catalog, registry, policies)?;
     let tools = catalog
-        .tools
-        .values()
+        .tools()
         .map(|tool| ReviewedTool {
             visible: tool.offer.visible.clone(),
             key: tool.offer.key.clone(),
@@ -114,8 +113,7 @@ pub fn review(
         })
         .collect();
     let resources = catalog
-        .resources
-        .values()
+        .resources()
         .map(|resource| ReviewedResource {
             key: resource.offer.key.clone(),
             upstream: resource.offer.source.upstream.name().to_owned(),
@@ -124,8 +122,7 @@ pub fn review(
         })
         .collect();
     let prompts = catalog
-        .prompts
-        .values()
+        .prompts()
         .map(|prompt| ReviewedPrompt {
             visible: prompt.offer.visible.clone(),
             key: prompt.offer.key.clone(),
@@ -151,8 +148,7 @@ pub(crate) fn authorizer(
     policies: PolicySet,
 ) -> Result<Authorizer, AuthorizerFault> {
     let schemas: Vec<(&str, &str, Value)> = catalog
-        .tools
-        .values()
+        .tools()
         .map(|tool| (tool.offer.source.upstream.name(), tool.offer.name.as_str(), tool.input_schema.clone()))
         .collect();
     let contracts: Vec<_> = schemas

@@ -1,5 +1,6 @@
 //! What the binary gives the gateway: values, already read and checked.
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -142,6 +143,13 @@ pub enum Credential {
     Bearer(String),
     /// What a source has at each request: a file, or an authorization server.
     Current(Arc<dyn UpstreamCredential>),
+    /// What a source has for each caller.
+    OfCallers {
+        /// For requests of callers.
+        shown: Arc<dyn UpstreamCredential>,
+        /// For those of the gateway's own, which compare contracts and hear of changes: any of the others.
+        own: Box<Credential>,
+    },
 }
 
 /// Nothing of a secret is shown.
@@ -151,6 +159,7 @@ impl std::fmt::Debug for Credential {
             Self::None => "None",
             Self::Bearer(_) => "Bearer(…)",
             Self::Current(_) => "Current(…)",
+            Self::OfCallers { .. } => "OfCallers(…)",
         })
     }
 }
@@ -208,9 +217,11 @@ pub struct UpstreamSettings {
     pub name: String,
     /// What visible tool names begin with; may be empty.
     pub prefix: String,
+    /// The tenants that it serves; `None` is every tenant. To all others it does not exist.
+    pub tenants: Option<BTreeSet<String>>,
     /// How it is reached.
     pub transport: Transport,
-    /// What the gateway shows it. The caller's own token is never sent.
+    /// What the gateway shows it. The caller's own token is never sent there.
     pub credential: Credential,
     /// Which contracts it is held to.
     pub pins: Pins,
@@ -237,6 +248,9 @@ pub struct Settings {
     pub violations: Violations,
     /// Where people decide, shown to callers that wait; a URL or a command.
     pub decide_hint: String,
+    /// The issuer of the gateway's own authorization server, whose people see at `/approvals` below that URL what waits for a
+    /// person; `None` where there is no such server.
+    pub approval_pages: Option<String>,
     /// How the gateway is known as a protected resource.
     pub reach: Reach,
 }

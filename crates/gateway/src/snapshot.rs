@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use aldgate_authority::{
-    Action, Authorizer, PolicySet, Principal, Question, Registry, Ruling, Uri, Verdict, implied,
+    Action, Aliases, Authorizer, PolicySet, Principal, Question, Registry, Ruling, Uri, Verdict, implied,
 };
 use aldgate_contract::signature::Keyring;
 use aldgate_contract::{Lock, UpstreamIdentity};
@@ -38,6 +38,8 @@ pub struct Configured {
     pub policies: PolicySet,
     /// Who calls.
     pub identity: Arc<dyn Authenticator>,
+    /// Which principals are one person.
+    pub aliases: Aliases,
     /// The issuers whose tokens are taken, which the metadata of the gateway's doors name (RFC 9728 §2). Where there is
     /// none, nobody is sent to one.
     pub issuers: Vec<String>,
@@ -83,7 +85,8 @@ impl Snapshot {
         books: &Books,
         before: Option<&Self>,
     ) -> Result<Self, StartFault> {
-        let Configured { upstreams, registry, policies, identity, issuers, tenants, signatures } = configured;
+        let Configured { upstreams, registry, policies, identity, aliases, issuers, tenants, signatures } =
+            configured;
         let log = DriftLog::new(books.store.clone(), books.recorder.clone(), tenants, settings.violations);
         let mut sources = Vec::with_capacity(upstreams.len());
         let mut opened = Vec::new();
@@ -92,13 +95,13 @@ impl Snapshot {
             strict &= matches!(one.pins, Pins::Locked(_));
             let prefix = one.prefix.clone();
             let (source, found) = source(one, settings, listeners, &log, before).await?;
-            opened.extend(found.map(|found| (source.lock.clone(), found)));
+            opened.extend(found.map(|(found, log)| (source.lock.clone(), log, found)));
             sources.push((source, prefix));
         }
         let catalog = Catalog::build(sources, &registry, &signatures, strict)?;
-        let authorizer = authorizer(&catalog, registry, policies)?;
+        let authorizer = authorizer(&catalog, registry, policies)?.with_aliases(aliases);
         // Everything fits together: from here on the locks are in use.
-        for (lock, opened) in &opened {
+        for (lock, log, opened) in &opened {
             let name = || lock.upstream.name.clone();
             log.used(lock, opened).await.map_err(|source| StartFault::Drift { name: name(), source })?;
         }
@@ -136,9 +139,10 @@ impl Snapshot {
         let Some(uri) = question.uri.filter(|_| located).and_then(|uri| Uri::parse(uri).ok()) else {
             return strictest;
         };
-        for found in self.authorizer.registry().matching(&uri) {
+        let registry = self.authorizer.registry();
+        for found in self.catalog.matching(&question.principal.tenant, registry, &uri) {
             let key = format!("{}/{}", found.upstream, found.template);
-            let Some(resource) = self.catalog.resources.get(&key) else { continue };
+            let Some(resource) = self.catalog.resource_named(&key) else { continue };
             let target = resource.offer.item().into();
             if target == question.target {
                 continue;
@@ -204,8 +208,9 @@ async fn source(
     listeners: &Arc<Listeners>,
     log: &DriftLog,
     before: Option<&Snapshot>,
-) -> Result<(Source, Option<Opened>), StartFault> {
+) -> Result<(Source, Option<(Opened, DriftLog)>), StartFault> {
     let name = one.name;
+    let log = log.of_tenants(one.tenants.as_ref());
     let upstream = Upstream::new(&name, one.transport, &one.credential)
         .map_err(|source| StartFault::Upstream { name: name.clone(), source })?;
     let mut known = before.iter().flat_map(|before| &before.catalog.sources);
@@ -261,15 +266,17 @@ async fn source(
             (lock, Stand::of(standing), None)
         }
     };
+    let opened = opened.map(|opened| (opened, log.clone()));
     let mut source = Source::new(
         upstream,
         Asking { kinds: one.may_ask, origins: one.ask_origins },
         lock,
         stand,
-        Watched { verify_every: one.verify_every, on_drift: one.on_drift, log: Some(log.clone()), reviewed },
+        Watched { verify_every: one.verify_every, on_drift: one.on_drift, log: Some(log), reviewed },
         settings.bounds.in_flight_per_upstream,
         listeners.clone(),
     );
+    source.tenants = one.tenants;
     source.inherited = earlier.map(|earlier| earlier.watch.uris()).unwrap_or_default();
     Ok((source, opened))
 }

@@ -7,6 +7,7 @@ use aldgate_approval::CallId;
 use aldgate_authority::Principal;
 use aldgate_evidence::{Digests, Kind, Queued, Row};
 use aldgate_identity::Scopes;
+use aldgate_identity::client::upstream::Caller;
 use aldgate_wire::request::RequestId;
 use serde_json::value::RawValue;
 use time::OffsetDateTime;
@@ -28,6 +29,8 @@ pub struct Trail {
     pub(crate) scopes: Arc<Scopes>,
     /// From when on the principal's credentials are good no more.
     pub(crate) expires_at: Option<OffsetDateTime>,
+    /// Whom the upstream is called for, where each caller has a credential of its own there.
+    pub(crate) caller: Option<Box<Caller>>,
     pub(crate) request_id: Option<RequestId>,
     pub(crate) method: Option<&'static str>,
     pub(crate) tool: Option<Arc<str>>,
@@ -64,6 +67,7 @@ impl Trail {
             principal: None,
             scopes: Arc::default(),
             expires_at: None,
+            caller: None,
             request_id: None,
             method: None,
             tool: None,

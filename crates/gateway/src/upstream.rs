@@ -5,19 +5,23 @@
 //! ([`keep_listening`]), which carries of clients only the URIs that [`Watch::want`] took permits for.
 
 mod answer;
+mod caller;
 mod dispatch;
 mod error;
 mod exchange;
 mod fetched;
+mod hidden;
 mod listening;
 mod notices;
 mod patience;
 mod relay;
 mod result;
+mod shown;
 mod watch;
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
+use aldgate_identity::client::upstream::{Caller, CredentialFault};
 use aldgate_telemetry::TraceParent;
 use aldgate_telemetry::attributes::Way;
 use aldgate_wire::code;
@@ -31,11 +35,12 @@ use serde_json::value::RawValue;
 use crate::catalog::HostFetch;
 use crate::receive::VERSIONS;
 use crate::settings::{Bounds, Credential, Transport};
+use exchange::{Outgoing, Wire};
 use patience::Patience;
 
+pub(crate) use caller::named;
 pub(crate) use dispatch::Ended;
 pub use dispatch::Outcome;
-pub(crate) use exchange::Wire;
 pub use exchange::{ExchangeFault, TransportFault};
 pub(crate) use fetched::{Abilities, Fetched};
 pub(crate) use listening::keep_listening;
@@ -100,9 +105,19 @@ impl Upstream {
         format!("{} {}", self.name, self.endpoint)
     }
 
-    /// Whether the gateway shows the same credential there.
+    /// Whether the gateway shows the same credential there with requests of its own: what contracts were compared with.
     pub(crate) fn shows_the_same_as(&self, other: &Self) -> bool {
-        self.wire.shows_the_same_as(&other.wire)
+        self.wire.shown().is_same(other.wire.shown())
+    }
+
+    /// Whether each caller has a credential of its own there.
+    pub(crate) fn is_of_callers(&self) -> bool {
+        self.wire.shown().is_of_callers()
+    }
+
+    /// Whether there is a credential for this caller.
+    async fn look(&self, caller: &Caller) -> Result<(), CredentialFault> {
+        self.wire.shown().look(caller).await
     }
 
     fn new_id(&self) -> u64 {
@@ -154,7 +169,8 @@ impl Upstream {
         let (id, body, headers) = self.own_request(fetch.method(), fetch.cursor(), &[])?;
         let mut patience = Patience::new(bounds.call_timeout, bounds.longest_call);
         let most = bounds.response_bytes;
-        self.wire.exchange(body, headers, id, most, &mut patience, None).await
+        let message = Outgoing { body, headers, id, whose: shown::Whose::Gateway };
+        self.wire.exchange(message, most, &mut patience, None).await
     }
 }
 

@@ -1,7 +1,7 @@
 //! What a server beside the gateway sees of it, and where it is reached: the evidence server reads through this, and
 //! changes nothing.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Weak};
 
 use aldgate_approval::CallId;
@@ -10,7 +10,7 @@ use aldgate_contract::Lock;
 use aldgate_contract::signature::Keyring;
 use aldgate_evidence::{Kind, RecordFault, Row};
 use aldgate_identity::{Door, Identity, Presented, Proof, Protected, Unauthenticated};
-use aldgate_store::Durability;
+use aldgate_store::{Durability, EvidenceFilter};
 use axum::Router;
 use http::header::AUTHORIZATION;
 use http::{HeaderMap, HeaderValue};
@@ -39,6 +39,8 @@ pub struct Shown {
     pub lock: Arc<Lock>,
     /// The tools that are offered: visible names, with the name that the upstream has for each.
     pub visible: BTreeMap<String, String>,
+    /// The tenants that it serves; `None` is every tenant.
+    pub tenants: Option<BTreeSet<String>>,
 }
 
 impl View {
@@ -100,6 +102,26 @@ impl View {
         gate.recorder.record(&row, None, Durability::Group).await
     }
 
+    /// Records what became of somebody or something beside the calls, once: a row of a call that is there already is left out. It is
+    /// on the disk then.
+    ///
+    /// # Errors
+    /// Where it could not be recorded, or the gateway has stopped.
+    pub async fn note_once(&self, row: &Row) -> Result<(), RecordFault> {
+        let gate = self.0.upgrade().ok_or(RecordFault::Store)?;
+        let same = EvidenceFilter {
+            tenant: row.principal.tenant.clone(),
+            call: Some(row.call.to_string()),
+            limit: 1,
+            ..EvidenceFilter::default()
+        };
+        let there = gate.store.evidence(&same).await.map_err(|fault| {
+            tracing::error!(error = &fault as &dyn std::error::Error, "the evidence could not be read");
+            RecordFault::Store
+        })?;
+        if there.is_empty() { gate.recorder.record(row, None, Durability::Full).await } else { Ok(()) }
+    }
+
     /// The reviewers' keys that count now.
     #[must_use]
     pub fn keyring(&self) -> Keyring {
@@ -113,10 +135,10 @@ impl View {
         let snapshot = gate.snapshot();
         let of = |source: &Arc<crate::catalog::Source>| Shown {
             lock: source.lock.clone(),
+            tenants: source.tenants.clone(),
             visible: snapshot
                 .catalog
-                .tools
-                .values()
+                .tools()
                 .filter(|tool| Arc::ptr_eq(&tool.offer.source, source))
                 .map(|tool| (tool.offer.visible.clone(), tool.offer.name.clone()))
                 .collect(),

@@ -10,8 +10,8 @@
 //!
 //! **Invariant:** a request is answered once.
 //!
-//! **Invariant:** no program that a browser is led to gets to see a session. Where cookies are not kept from it, the session
-//! ends first.
+//! **Invariant:** no program that a browser is led to gets a session. Where cookies are not kept from it, a cookie is nothing
+//! without the key of its pages, and a session that answered a request ends first.
 
 mod accounts;
 mod address;
@@ -29,6 +29,7 @@ mod held;
 mod keys;
 mod metadata;
 mod params;
+mod person;
 mod redirect;
 mod refusal;
 mod registration;
@@ -43,7 +44,7 @@ mod token;
 mod tokens;
 
 use std::collections::{HashMap, HashSet};
-use std::sync::Arc;
+use std::sync::{Arc, Weak};
 use std::time::Duration as StdDuration;
 
 use aldgate_approval::SealKey;
@@ -56,21 +57,26 @@ use jsonwebtoken::jwk::JwkSet;
 use time::{Duration, OffsetDateTime};
 
 use crate::Scopes;
+use crate::people::throttle::buckets::Buckets;
 use crate::proof::Replays;
 
 pub use accounts::{Barred, People, PeopleFault};
 pub use client::{ClientFault, ClientMethod, ClientRecord, Service};
 pub use clients::{AddedClient, ClientStore, ClientsFault, ListedClient};
 use documents::Documents;
+pub use documents::{MetadataHosts, MetadataHostsFault};
 use granted::GrantRecord;
 use keys::Keys;
 pub use keys::KeysFault;
+pub use person::PAGES;
 use refusal::{Code, Refusal, refuse};
 pub use settings::{Settings, SettingsFault};
 use standing::Standing;
 
 /// Proofs that are remembered: some 15 MiB when full.
 const PROOFS: usize = 100_000;
+/// Sources that are counted at most.
+const SOURCES: usize = 16_384;
 /// How often the picture of the store is made anew.
 const EVERY: StdDuration = StdDuration::from_secs(1);
 /// For how long after a sign-out everywhere grants are still looked for that were made before it, and written only then.
@@ -91,6 +97,8 @@ pub struct AuthorizationServer {
     /// settled, by account.
     refreshing: tokio::sync::Mutex<HashMap<String, OffsetDateTime>>,
     replays: Replays,
+    /// Registrations of clients, by source.
+    registrations: Buckets,
     clock: Clock,
 }
 
@@ -138,7 +146,8 @@ impl AuthorizationServer {
         settings.check()?;
         let now = clock();
         let keys = Keys::load(&store, &seal, settings.longest_token(), now).await?;
-        let documents = Documents::new(settings.allow_loopback_metadata, settings.metadata_ports.clone());
+        let registrations = Buckets::new(settings.registrations, SOURCES);
+        let documents = Documents::new(settings.allow_loopback_metadata, settings.metadata_hosts.clone());
         let server = Self {
             settings,
             store,
@@ -149,6 +158,7 @@ impl AuthorizationServer {
             standing: Standing::new(now),
             refreshing: tokio::sync::Mutex::default(),
             replays: Replays::new(PROOFS),
+            registrations,
             clock,
         };
         server.refresh().await?;
@@ -160,7 +170,7 @@ impl AuthorizationServer {
         let pages = Router::new()
             .route("/oauth/authorize", get(authorize::begin))
             .route("/oauth/authorize/continue", get(authorize::go_on))
-            .route("/oauth/authorize/consent", post(consent::answer));
+            .route(consent::CONSENT, post(consent::answer));
         let mut programs = Router::new()
             .route("/.well-known/oauth-authorization-server", get(metadata::document))
             .route("/oauth/jwks.json", get(metadata::keys))
@@ -186,19 +196,26 @@ impl AuthorizationServer {
         self.standing.stands(subject, grant, self.now())
     }
 
+    /// Whether what was revoked is known: while the store does not answer, nobody can tell who stands.
+    #[must_use]
+    pub fn is_current(&self) -> bool {
+        self.standing.is_current(self.now())
+    }
+
     /// Whether a client that got a token by exchange still stands: it was written down, and nobody disabled it.
     fn acts(&self, client: &str) -> bool {
         self.standing.stands(client, None, self.now())
     }
 
-    /// Keeps the picture of the store new, for as long as it is awaited.
-    pub async fn keep_current(self: Arc<Self>) {
+    /// Keeps the picture of the store new for as long as anybody has the server: whoever holds it to give out or to check tokens.
+    pub async fn keep_current(of: Weak<Self>) {
         let mut ticks = tokio::time::interval(EVERY);
         ticks.set_missed_tick_behavior(tokio::time::MissedTickBehavior::Delay);
         for count in (0..SWEEP_EVERY).cycle() {
             ticks.tick().await;
-            let done = self.refresh().await;
-            let done = if count == 0 { done.and(self.sweep().await) } else { done };
+            let Some(server) = of.upgrade() else { return };
+            let done = server.refresh().await;
+            let done = if count == 0 { done.and(server.sweep().await) } else { done };
             if let Err(fault) = done {
                 let source = std::error::Error::source(&fault).map(ToString::to_string);
                 tracing::warn!(%fault, source, "the authorization server does not see what was revoked");

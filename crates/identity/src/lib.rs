@@ -27,7 +27,7 @@ use time::OffsetDateTime;
 
 pub use presented::{Door, Doors, Presented, Proof};
 pub use scopes::{ScopeFault, Scopes};
-pub use tokens::{ConfiguredPrincipal, TokenHash, TokenTable, TokensFault};
+pub use tokens::{CONFIGURED, ConfiguredPrincipal, TokenHash, TokenTable, TokensFault};
 pub use unauthenticated::{DPOP_NONCE, Protected, Unauthenticated, lacks_scope};
 
 /// Who calls, what for, and until when the credentials are good.

@@ -17,7 +17,7 @@ use time::format_description::well_known::Rfc3339;
 use crate::{Authenticator, Identity, Presented, ScopeFault, Scopes, Unauthenticated};
 
 /// Issuer of the principals that the configuration names.
-const ISSUER: &str = "config";
+pub const CONFIGURED: &str = "config";
 
 /// One principal and the hash of its token. `aldgate token new` makes both.
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
@@ -151,13 +151,14 @@ impl TokenTable {
             }
             let hash = TokenHash::parse(&one.token_sha256).ok_or(TokensFault::Hash { name: name.clone() })?;
             let principal = Principal {
-                issuer: ISSUER.to_owned(),
+                issuer: CONFIGURED.to_owned(),
                 subject: name.clone(),
                 tenant: one.tenant.clone(),
                 kind: one.kind,
                 roles: one.roles.clone(),
                 name: one.display_name.clone().unwrap_or_else(|| name.clone()),
                 client: name.clone(),
+                actors: Vec::new(),
             };
             let expires_at = one.expires_at.as_deref().map(|text| {
                 let found = text.chars().filter(|letter| !letter.is_control()).take(64).collect();

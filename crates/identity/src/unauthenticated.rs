@@ -113,7 +113,7 @@ impl Protected {
     pub fn insufficient_scope(&self, needed: &crate::Scopes, description: &str) -> String {
         let of = Self { scope: needed.clone(), ..self.clone() };
         let members = [("error", Some("insufficient_scope")), ("error_description", Some(description))];
-        challenge("Bearer", &members, Some(&of))
+        challenge(if self.dpop_only { "DPoP" } else { "Bearer" }, &members, Some(&of))
     }
 }
 

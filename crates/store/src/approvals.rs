@@ -237,9 +237,35 @@ impl Store {
         filter: &ApprovalFilter,
         now: Timestamp,
     ) -> Result<Vec<(Record, Vec<u8>)>, StoreFault> {
-        let mut query =
-            QueryBuilder::<Sqlite>::new("SELECT record, arguments FROM approvals WHERE tenant = ");
-        query.push_bind(&filter.tenant);
+        let rows = self.listed("record, arguments", filter, now).await?;
+        let read = |row: &SqliteRow| {
+            let sealed: Option<Vec<u8>> = row.try_get("arguments").doing("list approvals")?;
+            Ok((decode(row)?, sealed.unwrap_or_default()))
+        };
+        rows.iter().rev().map(read).collect()
+    }
+
+    /// Approvals without their arguments, the newest first.
+    ///
+    /// # Errors
+    /// Where the database refuses.
+    pub async fn newest_approvals(
+        &self,
+        filter: &ApprovalFilter,
+        now: Timestamp,
+    ) -> Result<Vec<Record>, StoreFault> {
+        self.listed("record", filter, now).await?.iter().map(decode).collect()
+    }
+
+    /// These columns of approvals, the newest first.
+    async fn listed(
+        &self,
+        columns: &'static str,
+        filter: &ApprovalFilter,
+        now: Timestamp,
+    ) -> Result<Vec<SqliteRow>, StoreFault> {
+        let mut query = QueryBuilder::<Sqlite>::new("SELECT ");
+        query.push(columns).push(" FROM approvals WHERE tenant = ").push_bind(&filter.tenant);
         match filter.state {
             None => {}
             Some(RecordState::Expired) => {
@@ -258,12 +284,7 @@ impl Store {
             query.push_bind(before).push(" AND tenant = ").push_bind(&filter.tenant).push(")");
         }
         query.push(" ORDER BY created_at DESC, id DESC LIMIT ").push_bind(i64::from(filter.limit));
-        let rows = query.build().fetch_all(&self.readers).await.doing("list approvals")?;
-        let read = |row: &SqliteRow| {
-            let sealed: Option<Vec<u8>> = row.try_get("arguments").doing("list approvals")?;
-            Ok((decode(row)?, sealed.unwrap_or_default()))
-        };
-        rows.iter().rev().map(read).collect()
+        query.build().fetch_all(&self.readers).await.doing("list approvals")
     }
 
     /// Writes a decision and its evidence row. The record must be the one that the person saw.

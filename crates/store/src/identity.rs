@@ -4,9 +4,13 @@
 //! gateway that runs. Each change is one short transaction; what one process writes, the others read.
 
 mod clients;
+mod connections;
+mod events;
 mod grants;
 mod keys;
 mod people;
+#[cfg(test)]
+mod tests;
 
 use std::os::unix::fs::{DirBuilderExt as _, OpenOptionsExt as _};
 use std::path::Path;
@@ -18,15 +22,30 @@ use sqlx::{ConnectOptions as _, Connection as _, SqliteConnection, SqlitePool};
 use crate::fault::{Doing as _, StoreFault};
 use crate::open::migrate;
 pub use clients::StoredClient;
+pub use connections::{ConnectionKey, StoredConnection};
+pub use events::{EventAccount, StoredEvent};
 pub use grants::{Advanced, StoredGrant};
 pub use keys::StoredKey;
-pub use people::{Account, NewAccount, Passkey, PasskeyUse, Session, SessionEnds, SessionStart};
+pub use people::{
+    Account, NewAccount, Passkey, PasskeyUse, PasswordChange, Session, SessionEnds, SessionStart,
+};
 
 /// The forms of the database in their order.
 const MIGRATIONS: &[&str] = &[
     include_str!("../migrations/identity/0001_authorization.sql"),
     include_str!("../migrations/identity/0002_people.sql"),
+    include_str!("../migrations/identity/0003_events.sql"),
+    include_str!("../migrations/identity/0004_connections.sql"),
 ];
+
+/// Whether a connection is in no transaction. Where one failed, as on a full disk, SQLite may have ended it by itself, and nobody
+/// knows what is still open: such a connection is closed.
+async fn is_whole(connection: &mut SqliteConnection) -> bool {
+    match connection.begin_with("BEGIN").await {
+        Ok(transaction) => transaction.rollback().await.is_ok(),
+        Err(_) => false,
+    }
+}
 
 /// The store of one authorization server.
 pub struct IdentityStore {
@@ -61,8 +80,12 @@ impl IdentityStore {
         let mut connection = SqliteConnection::connect_with(&options).await.doing("be opened")?;
         migrate(&mut connection, MIGRATIONS).await?;
         connection.close().await.doing("be opened")?;
-        let pool =
-            SqlitePoolOptions::new().max_connections(4).connect_with(options).await.doing("be opened")?;
+        let pool = SqlitePoolOptions::new()
+            .max_connections(4)
+            .after_release(|connection, _| Box::pin(async move { Ok(is_whole(connection).await) }))
+            .connect_with(options)
+            .await
+            .doing("be opened")?;
         Ok(Self { pool })
     }
 

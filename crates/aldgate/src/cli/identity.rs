@@ -35,6 +35,25 @@ pub(crate) enum UsersCommand {
         #[command(flatten)]
         target: IdentityTarget,
     },
+    /// Give a person other roles, another tenant or another name to show. Ends sessions, and what clients were granted.
+    Change {
+        /// What the person signs in with.
+        name: String,
+        /// A role, in the place of all that there are; may be given several times.
+        #[arg(long, value_name = "ROLE")]
+        role: Vec<String>,
+        /// Take all roles away.
+        #[arg(long, conflicts_with = "role")]
+        no_roles: bool,
+        /// The tenant, one of `identity.server.tenants`.
+        #[arg(long, value_name = "TENANT")]
+        tenant: Option<String>,
+        /// A name to show.
+        #[arg(long, value_name = "TEXT")]
+        display_name: Option<String>,
+        #[command(flatten)]
+        target: IdentityTarget,
+    },
     /// List the accounts.
     List(IdentityTarget),
     /// Keep a person out: ends sessions, and within seconds what clients were granted.

@@ -39,7 +39,7 @@ pub(super) async fn run(what: AuditCommand) -> miette::Result<ExitCode> {
 }
 
 /// The kinds of rows.
-const KINDS: [Kind; 7] = Kind::ALL;
+const KINDS: [Kind; 8] = Kind::ALL;
 /// Rows in one answer of the API.
 const PAGE: u32 = 500;
 /// Answers that are read in the search for a tool of which only the name is known.

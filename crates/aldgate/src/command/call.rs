@@ -1,8 +1,10 @@
 //! `aldgate call`.
 
+use std::io::IsTerminal as _;
 use std::process::ExitCode;
 
-use aldgate_agent::{CallOutcome, Connection, Endpoint};
+use aldgate_agent::{CallFault, CallOutcome, Connection, Endpoint};
+use aldgate_identity::client::{Challenge, StepUp};
 use aldgate_wire::guard::{self, Limits};
 use serde::Deserialize;
 use serde_json::{Value, json};
@@ -12,15 +14,18 @@ use crate::cli::{AgentTarget, CallArguments};
 use crate::coded::WithCode as _;
 use crate::fault::CommandFault;
 use crate::out;
-use crate::signed_in::Account;
+use crate::signed_in::{Account, How};
 
 /// The endpoint that a command talks to.
 pub(super) async fn endpoint(target: &AgentTarget, client: &str) -> miette::Result<Endpoint> {
-    let token = match &target.token {
-        Some(token) => Some(token.clone()),
-        None => Account::at(&target.url)?.token().await?,
+    let (token, renewal) = match &target.token {
+        Some(token) => (Some(token.clone()), None),
+        None => match Account::at(&target.url)?.renewing().await? {
+            Some((token, renewal)) => (Some(token), Some(renewal)),
+            None => (None, None),
+        },
     };
-    Ok(Endpoint { url: target.url.clone(), token, client_name: client.to_owned() })
+    Ok(Endpoint { url: target.url.clone(), token, renewal, client_name: client.to_owned() })
 }
 
 /// The arguments of a tool as the command line gives them, read as one JSON object.
@@ -42,13 +47,34 @@ pub(super) fn object<'a, T: Deserialize<'a>>(text: &'a str) -> Result<T, Command
     serde_json::from_str(text).map_err(|error| fault(error.to_string()))
 }
 
+/// Has the person at the terminal grant what a call was refused for want of (RFC 6750 §3.1). Whether it was granted.
+async fn granted_more(url: &str, steps: &mut StepUp, fault: &CallFault) -> miette::Result<bool> {
+    let CallFault::Unauthorized { tool, challenge: Some(challenge), .. } = fault else { return Ok(false) };
+    let wanted = Challenge::of_oauth([challenge.as_str()]).and_then(|challenge| steps.next(&challenge).ok());
+    let Some(scopes) = wanted.filter(|_| std::io::stdin().is_terminal()) else { return Ok(false) };
+    note!("`{}` needs more than was granted: {scopes}", out::plain(tool));
+    let how = How { scopes: Some(scopes.clone()), browser: true, ..How::default() };
+    let login = Account::at(url)?.sign_in(&how, true).await?;
+    // Who may not grant it is asked once.
+    Ok(login.token.scopes.or(login.asked).is_some_and(|granted| granted.cover(&scopes)))
+}
+
 pub(super) async fn run(arguments: CallArguments) -> miette::Result<ExitCode> {
     let target = arguments.target;
     let given: Value = object(&arguments.args)?;
-    let connection = Connection::open(&endpoint(&target, "aldgate call").await?).await.coded()?;
+    let endpoint = endpoint(&target, "aldgate call").await?;
+    let connection = Connection::open(&endpoint).await.coded()?;
     // Knowing which tools only read, the connection may repeat those when an answer is lost.
     connection.tools().await.coded()?;
-    let outcome = connection.call(&arguments.tool, given, &TerminalAsker::default()).await;
+    let mut steps = StepUp::default();
+    let outcome = loop {
+        let outcome = connection.call(&arguments.tool, given.clone(), &TerminalAsker::default()).await;
+        match &outcome {
+            Err(fault)
+                if endpoint.renewal.is_some() && granted_more(&target.url, &mut steps, fault).await? => {}
+            _ => break outcome,
+        }
+    };
     connection.close().await;
     match outcome.coded()? {
         CallOutcome::Complete(complete) => {

@@ -14,7 +14,7 @@ use crate::cli::{AddClient, ClientsCommand, IdentityTarget};
 use crate::coded::WithCode as _;
 use crate::config::Loaded;
 use crate::fault::CommandFault;
-use crate::identity::identity_store;
+use crate::identity::{CLI, identity_store};
 use crate::out;
 
 pub(super) async fn run(what: ClientsCommand) -> miette::Result<ExitCode> {
@@ -31,6 +31,12 @@ pub(super) async fn run(what: ClientsCommand) -> miette::Result<ExitCode> {
             told(&target, &id, "may be used again")?;
         }
         ClientsCommand::Remove { id, target } => {
+            if id == CLI {
+                let what = format!(
+                    "`{CLI}` is what `aldgate login` signs in with; `aldgate clients disable {CLI}` keeps it out"
+                );
+                return Err(CommandFault::usage(what).into());
+            }
             clients(&server(&target)?).await?.remove(&id, now).await.coded()?;
             told(&target, &id, "is removed, and what was granted to it is revoked")?;
         }

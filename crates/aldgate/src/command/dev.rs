@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use aldgate_approval::SealKey;
-use aldgate_authority::{Authority, PolicySet, PrincipalKind, Registry};
+use aldgate_authority::{Aliases, Authority, PolicySet, PrincipalKind, Registry};
 use aldgate_gateway::settings::{
     Credential, MayAsk, OnDrift, Pins, Settings, Signatures, Transport, UpstreamSettings,
 };
@@ -54,6 +54,7 @@ pub(super) async fn run(arguments: DevArguments) -> miette::Result<ExitCode> {
     let upstream = UpstreamSettings {
         name: arguments.name.clone(),
         prefix: String::new(),
+        tenants: None,
         transport: Transport::Http(url),
         credential: bearer.map_or(Credential::None, Credential::Bearer),
         pins: Pins::FirstUse,
@@ -63,11 +64,12 @@ pub(super) async fn run(arguments: DevArguments) -> miette::Result<ExitCode> {
         on_drift: OnDrift::default(),
     };
     let parts = Parts {
-        settings: Settings { decide_hint: "`aldgate approvals list`".to_owned(), ..Settings::default() },
+        settings: Settings { decide_hint: "`aldgate approvals approve`".to_owned(), ..Settings::default() },
         configured: Configured {
             upstreams: vec![upstream],
             registry: Registry::default().with_default(Authority::Automatic).coded()?,
             policies: PolicySet::parse(&[("dev".to_owned(), POLICY.to_owned())]).coded()?,
+            aliases: Aliases::default(),
             issuers: Vec::new(),
             tenants: [principal.tenant.clone()].into(),
             identity: Arc::new(TokenTable::new(&[principal]).coded()?),

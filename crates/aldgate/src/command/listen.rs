@@ -2,7 +2,7 @@
 
 use std::process::ExitCode;
 
-use aldgate_agent::{CallFault, Change, Connection, Ended, Hearing};
+use aldgate_agent::{Change, Connection, Ended, Endpoint, Hearing};
 use serde_json::json;
 
 use super::call::endpoint;
@@ -12,40 +12,54 @@ use crate::fault::quoted;
 use crate::{out, signal};
 
 pub(super) async fn run(arguments: ListenArguments) -> miette::Result<ExitCode> {
-    let ListenArguments { uris, most, target } = arguments;
-    let connection = Connection::open(&endpoint(&target, "aldgate listen").await?).await.coded()?;
-    let mut hearing = connection.listen(&uris).await.coded()?;
-    let left_out: Vec<&str> =
-        uris.iter().filter(|uri| !hearing.honoured().contains(uri)).map(String::as_str).collect();
-    if !left_out.is_empty() {
-        note!("nothing will be told of {}", quoted(left_out.into_iter()));
-    }
-    note!("listening");
-    let told = tokio::select! {
-        told = tell(&mut hearing, most, target.json) => told?,
-        () = signal::stop() => Ok(()),
+    let endpoint = endpoint(&arguments.target, "aldgate listen").await?;
+    let connection = Connection::open(&endpoint).await.coded()?;
+    // A signal ends it wherever it is, while it listens anew as well.
+    let ended = tokio::select! {
+        ended = hear(&connection, &endpoint, &arguments) => ended?,
+        () = signal::stop() => None,
     };
-    let ended = hearing.ended();
     connection.close().await;
-    told.coded()?;
     let Some(ended) = ended else { return Ok(ExitCode::SUCCESS) };
     note!("{}", words(&ended));
-    if target.json {
+    if arguments.target.json {
         out::json_line(&json!({"ended": word(&ended)}))?;
     }
     Ok(ExitCode::FAILURE)
 }
 
-/// Tells of changes until there were as many as wanted, or the subscription has ended.
-async fn tell(hearing: &mut Hearing, most: Option<u64>, json: bool) -> miette::Result<Result<(), CallFault>> {
+/// Tells of changes, and listens anew where the token alone has ended. Returns why there is nothing more to hear, or `None` where
+/// there was as much as wanted.
+async fn hear(
+    connection: &Connection,
+    endpoint: &Endpoint,
+    arguments: &ListenArguments,
+) -> miette::Result<Option<Ended>> {
+    let ListenArguments { uris, most, target } = arguments;
     let mut told = 0;
-    while most.is_none_or(|most| told < most) {
-        let change = match hearing.next().await {
-            Ok(Some(change)) => change,
-            Ok(None) => break,
-            Err(fault) => return Ok(Err(fault)),
-        };
-        told += 1;
+    loop {
+        let mut hearing = connection.listen(uris).await.coded()?;
+        let left_out: Vec<&str> =
+            uris.iter().filter(|uri| !hearing.honoured().contains(uri)).map(String::as_str).collect();
+        if !left_out.is_empty() {
+            note!("nothing will be told of {}", quoted(left_out.into_iter()));
+        }
+        note!("listening");
+        tell(&mut hearing, *most, &mut told, target.json).await?;
+        let ended = hearing.ended();
+        // The subscription ends with the token that it was made with; whoever has signed in has another one.
+        if endpoint.renewal.is_none() || ended.as_ref().map(word) != Some("expired") {
+            return Ok(ended);
+        }
+        note!("the token was renewed; what changed in that moment is not told");
+    }
+}
+
+/// Tells of changes until there were as many as wanted, or the subscription has ended.
+async fn tell(hearing: &mut Hearing, most: Option<u64>, told: &mut u64, json: bool) -> miette::Result<()> {
+    while most.is_none_or(|most| *told < most) {
+        let Some(change) = hearing.next().await.coded()? else { break };
+        *told += 1;
         if json {
             out::json_line(&change)?;
             continue;
@@ -57,7 +71,7 @@ async fn tell(hearing: &mut Hearing, most: Option<u64>, json: bool) -> miette::R
             Change::Resource { uri } => out::line(format!("{} has changed", out::plain(&uri)))?,
         }
     }
-    Ok(Ok(()))
+    Ok(())
 }
 
 /// Why the subscription ended, in one word.

@@ -6,7 +6,7 @@ use std::collections::BTreeSet;
 use std::process::ExitCode;
 
 use aldgate_authority::{
-    Authority, Column, Concern, PolicyFinding, PrincipalKind, PromptContract, Severity, Surveyed,
+    Authority, Cell, Column, Concern, PolicyFinding, PrincipalKind, PromptContract, Severity, Surveyed,
     ToolContract,
 };
 use aldgate_gateway::Reviewed;
@@ -103,7 +103,12 @@ fn matrix(loaded: &Loaded, json: bool) -> miette::Result<ExitCode> {
         })
         .collect();
     let roles: Vec<_> = known.into_iter().map(|(role, kind, tenant)| Column { role, kind, tenant }).collect();
-    let rows = reviewed.authorizer.matrix(&all, &roles);
+    let mut rows = reviewed.authorizer.matrix(&all, &roles);
+    for row in &mut rows {
+        for one in row.roles.iter_mut().filter(|one| !loaded.config.serves(&row.upstream, &one.tenant)) {
+            one.ruling = Cell::Prohibited;
+        }
+    }
     if json {
         out::json(&rows)?;
         return Ok(ExitCode::SUCCESS);

@@ -42,7 +42,8 @@ impl ConfigurationSource for ConfigurationFile {
             causes.join(": ")
         };
         let loaded = load(&self.path).map_err(|fault| told(fault.into()))?;
-        configured(&loaded, self.systems.as_ref(), &self.identity).map_err(|fault| told(fault.into()))
+        let read = configured(&loaded, self.systems.as_ref(), &self.identity).await;
+        read.map_err(|fault| told(fault.into()))
     }
 }
 

@@ -18,7 +18,7 @@ use super::reload::{ConfigurationFile, at_hang_up};
 use crate::cli::{FieldServiceArguments, HostFile, Serve};
 use crate::coded::WithCode as _;
 use crate::config::{Kind, Loaded, assemble, reviewed, warnings};
-use crate::evidence::{PATH, mount};
+use crate::evidence::mount;
 use crate::fault::CommandFault;
 use crate::{observing, out, random, signal};
 
@@ -81,6 +81,7 @@ async fn gateway(file: &HostFile) -> miette::Result<()> {
     enough_descriptors(&assembled.parts.settings.bounds)?;
     let telemetry = assembled.parts.telemetry.clone();
     let doors = assembled.parts.settings.doors.clone();
+    let reach = assembled.parts.settings.reach.clone();
     let _kept = signal::file_size_exceeded();
     let (gateway, recovered) = Gateway::start(assembled.parts).await.coded()?;
     if recovered.unknown_calls > 0 {
@@ -96,16 +97,26 @@ async fn gateway(file: &HostFile) -> miette::Result<()> {
             identity: assembled.identity.clone(),
         }));
     }
+    let witness = assembled.identity.witness(gateway.view());
     let hang_ups = tokio::spawn(at_hang_up(gateway.reloader()));
-    let evidence = mount(&gateway, &doors, &assembled.host_key, assembled.identity.router(&doors)).coded()?;
-    note!("agents: http://{}/mcp", address_of(&agents)?);
-    note!("evidence: http://{}{PATH}", address_of(&agents)?);
-    note!("admin:  http://{}", address_of(&admin)?);
+    let evidence = mount(&gateway, &doors, &assembled.host_key, &assembled.identity).coded()?;
+    // What clients are given is what tokens are made for.
+    note!("agents: {}", reach.doors.mcp);
+    note!("evidence: {}", reach.doors.evidence);
+    note!("admin:  {}", reach.doors.admin.trim_end_matches("/v1"));
+    for (configured, listener) in
+        [(&loaded.config.gateway.public_url, &agents), (&loaded.config.admin.public_url, &admin)]
+    {
+        if let Some(url) = configured {
+            note!("{} listens on {}", out::plain(url), address_of(listener)?);
+        }
+    }
     let stop = async move {
         signal::stop().await;
         evidence.drain();
     };
     gateway.serve(agents, admin, stop).await;
+    witness.abort();
     observing::finish(telemetry).await;
     hang_ups.abort();
     Ok(())

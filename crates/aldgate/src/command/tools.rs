@@ -13,6 +13,7 @@ use crate::cli::{AgentTarget, ToolsCommand};
 use crate::coded::WithCode as _;
 use crate::fault::{CommandFault, quoted};
 use crate::out;
+use crate::signed_in::Account;
 
 pub(super) async fn run(what: ToolsCommand) -> miette::Result<ExitCode> {
     match what {
@@ -69,7 +70,11 @@ async fn find(name: &str, target: &AgentTarget, admin: &str) -> miette::Result<C
         return Ok(Contract { tool, boundaries, registry, refused: None });
     }
     // What is prohibited is in nobody's list; an operator can look at it all the same.
-    let asked = Admin::at(admin, target.token.clone()).get(&format!("/v1/tools/{}", segment(name)?)).await;
+    let token = match &target.token {
+        Some(token) => Some(token.clone()),
+        None => Account::admin(admin)?.token().await?,
+    };
+    let asked = Admin::at(admin, token).get(&format!("/v1/tools/{}", segment(name)?)).await;
     let definition =
         asked.map_err(|source| CommandFault::NoTool { name: name.to_owned(), listed, source })?;
     let tool = ToolSummary::from_definition(&definition)

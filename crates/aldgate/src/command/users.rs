@@ -3,7 +3,7 @@
 use std::process::ExitCode;
 use std::sync::Arc;
 
-use aldgate_identity::people::{Accounts, Hashing, Listed, NewPerson, OneTimePassword, User};
+use aldgate_identity::people::{Accounts, Change, Hashing, Listed, NewPerson, OneTimePassword, User};
 use serde_json::{Value, json};
 use time::OffsetDateTime;
 use time::format_description::well_known::Rfc3339;
@@ -25,6 +25,23 @@ pub(super) async fn run(what: UsersCommand) -> miette::Result<ExitCode> {
             let person = NewPerson { name, display_name, tenant, roles: role.into_iter().collect() };
             let (user, password) = accounts(&loaded).await?.add(&person, now).await.coded()?;
             told_password(&target, &user, &password)?;
+        }
+        UsersCommand::Change { name, role, no_roles, tenant, display_name, target } => {
+            let loaded = server(&target)?;
+            let tenant = tenant.map(|tenant| tenant_of(&loaded, Some(tenant))).transpose()?;
+            let roles = (no_roles || !role.is_empty()).then(|| role.into_iter().collect());
+            if tenant.is_none() && roles.is_none() && display_name.is_none() {
+                let what =
+                    "nothing is to be changed; give `--role`, `--no-roles`, `--tenant` or `--display-name`";
+                return Err(CommandFault::usage(what).into());
+            }
+            let change = Change { name, display_name, tenant, roles };
+            let user = accounts(&loaded).await?.change(&change, now).await.coded()?;
+            told(
+                &target,
+                &user,
+                "is changed: its sessions have ended, and what was granted to clients ends within seconds",
+            )?;
         }
         UsersCommand::Reset { name, target } => {
             let loaded = server(&target)?;

@@ -4,13 +4,14 @@ mod credential;
 mod fault;
 mod host_key;
 mod issuers;
+mod people;
 mod reach;
 mod seal;
 mod settings;
 mod signatures;
 mod telemetry;
+mod tenants;
 
-use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
@@ -19,15 +20,19 @@ use aldgate_authority::{Kind as Kinds, PolicySet, Registry, overlaps};
 use aldgate_contract::Lock;
 use aldgate_contract::signature::SigningKey;
 use aldgate_field_service::{FieldService, ServerName};
-use aldgate_gateway::settings::{MayAsk, OnDrift, Pins, Signatures, Transport, UpstreamSettings, origin_of};
+use aldgate_gateway::settings::{
+    Credential, MayAsk, OnDrift, Pins, Signatures, Transport, UpstreamSettings, origin_of,
+};
 use aldgate_gateway::{Configured, Parts, Reviewed, review};
 use aldgate_identity::{Scopes, TokenTable};
 use aldgate_store::Store;
 use aldgate_telemetry::Telemetry;
 
+pub(crate) use credential::Credentials;
 pub(crate) use fault::AssembleFault;
 pub(crate) use host_key::read_host_key;
 pub(crate) use issuers::issuers;
+pub(crate) use people::OwnNames;
 pub(crate) use reach::{base, reach};
 pub(crate) use seal::{Secrets, secrets};
 pub(crate) use settings::lasting;
@@ -35,7 +40,7 @@ pub(crate) use signatures::signatures;
 
 use super::load::demo;
 use super::types::{Asking, Drifting};
-use super::{Config, Kind, Loaded, UpstreamSection};
+use super::{Kind, Loaded, UpstreamSection};
 use crate::identity::{self, Identity};
 use settings::{SECOND, VERIFY_AT_LEAST, settings};
 
@@ -60,7 +65,7 @@ pub(crate) async fn assemble(
     let state_dir = loaded.state_dir();
     let secrets = secrets(config.gateway.sealing_key_env.as_deref(), &state_dir)?;
     let identity = Arc::new(Identity::open(loaded, &settings.reach, &secrets).await?);
-    let configured = called_by(host, &identity, loaded)?;
+    let configured = called_by(host, &identity, loaded).await?;
     let host_key = host_key::host_key(&state_dir)?;
     let store = Store::open(&state_dir)
         .await
@@ -79,12 +84,12 @@ pub(crate) async fn assemble(
 }
 
 /// What can change while a gateway runs.
-pub(crate) fn configured(
+pub(crate) async fn configured(
     loaded: &Loaded,
     systems: Option<&FieldService>,
     identity: &Identity,
 ) -> Result<Configured, AssembleFault> {
-    called_by(host(loaded, systems)?, identity, loaded)
+    called_by(host(loaded, systems)?, identity, loaded).await
 }
 
 /// What the host says: who calls is not in it yet.
@@ -97,32 +102,29 @@ struct Host {
 
 fn host(loaded: &Loaded, systems: Option<&FieldService>) -> Result<Host, AssembleFault> {
     Ok(Host {
-        upstreams: upstreams(loaded, systems, true)?,
+        upstreams: upstreams(loaded, systems)?,
         registry: registry(loaded)?,
         policies: policies(loaded)?,
         signatures: signatures(loaded)?,
     })
 }
 
-fn called_by(host: Host, identity: &Identity, loaded: &Loaded) -> Result<Configured, AssembleFault> {
-    let Host { upstreams, registry, policies, signatures } = host;
+async fn called_by(host: Host, identity: &Identity, loaded: &Loaded) -> Result<Configured, AssembleFault> {
+    let Host { mut upstreams, registry, policies, signatures } = host;
+    identity.credentials().give(loaded, &mut upstreams)?;
+    let own = match loaded.config.people.is_empty() {
+        true => OwnNames::Unread,
+        false => identity.own_names().await?,
+    };
+    let aliases = people::aliases(&loaded.config, &own)?;
     let (identity, issuers) = identity.authenticator(loaded)?;
-    let tenants = tenants(&loaded.config);
-    Ok(Configured { upstreams, registry, policies, identity, issuers, tenants, signatures })
-}
-
-/// Every tenant that a principal can belong to.
-fn tenants(config: &Config) -> BTreeSet<String> {
-    let identity = &config.identity;
-    let own = identity.server.tenants.iter().filter(|_| config.runs_a_server());
-    let issued = identity.issuers.iter().flat_map(|issuer| &issuer.tenants);
-    let listed = config.principals.iter().map(|principal| &principal.tenant);
-    listed.chain(issued).chain(own).cloned().collect()
+    let tenants = tenants::all(&loaded.config);
+    Ok(Configured { upstreams, registry, policies, identity, aliases, issuers, tenants, signatures })
 }
 
 /// The upstreams with their locks, for whoever connects to none of them.
 pub(crate) fn upstreams_of(loaded: &Loaded) -> Result<Vec<UpstreamSettings>, AssembleFault> {
-    upstreams(loaded, None, false)
+    upstreams(loaded, None)
 }
 
 /// Checks everything that can be checked without starting anything.
@@ -131,7 +133,9 @@ pub(crate) fn reviewed(loaded: &Loaded) -> Result<Reviewed, AssembleFault> {
     identity::check(loaded, &settings(loaded)?.reach)?;
     telemetry::settings(loaded)?;
     let signatures = signatures(loaded)?;
-    Ok(review(upstreams(loaded, None, false)?, registry(loaded)?, policies(loaded)?, &signatures)?)
+    let aliases = people::aliases(&loaded.config, &OwnNames::Unread)?;
+    let reviewed = review(upstreams(loaded, None)?, registry(loaded)?, policies(loaded)?, &signatures)?;
+    Ok(Reviewed { authorizer: reviewed.authorizer.with_aliases(aliases), ..reviewed })
 }
 
 /// The registry of every kind. No URI may mean the resources of two upstreams, and no entry has more time than any call.
@@ -195,7 +199,7 @@ impl Loaded {
         }
     }
 
-    fn read(&self, path: &Path) -> Result<String, AssembleFault> {
+    pub(crate) fn read(&self, path: &Path) -> Result<String, AssembleFault> {
         let path = self.path(path);
         std::fs::read_to_string(&path).map_err(|source| AssembleFault::File { path, source })
     }
@@ -218,14 +222,16 @@ fn policies(loaded: &Loaded) -> Result<PolicySet, AssembleFault> {
 fn upstreams(
     loaded: &Loaded,
     systems: Option<&FieldService>,
-    with_secrets: bool,
 ) -> Result<Vec<UpstreamSettings>, AssembleFault> {
+    let all = tenants::all(&loaded.config);
     loaded
         .config
         .upstreams
         .iter()
         .map(|(name, section)| {
-            let mut settings = upstream_settings(name, section, systems, with_secrets)?;
+            tenants::check(name, section, &all)?;
+            credential::check(name, section, &loaded.config)?;
+            let mut settings = upstream_settings(name, section, systems)?;
             settings.pins = Pins::Locked(lock(loaded, name, section, &settings)?);
             Ok(settings)
         })
@@ -275,12 +281,11 @@ fn endpoint(transport: &Transport) -> String {
     }
 }
 
-/// One upstream without its lock.
+/// One upstream without its lock and its credential.
 pub(crate) fn upstream_settings(
     name: &str,
     section: &UpstreamSection,
     systems: Option<&FieldService>,
-    with_secrets: bool,
 ) -> Result<UpstreamSettings, AssembleFault> {
     let fault = |what: String| AssembleFault::Upstream { upstream: name.to_owned(), what };
     let odd = |letter: char| !letter.is_ascii_alphanumeric() && letter != '-' && letter != '_';
@@ -322,8 +327,9 @@ pub(crate) fn upstream_settings(
     Ok(UpstreamSettings {
         name: name.to_owned(),
         prefix: section.prefix.clone(),
+        tenants: section.tenants.clone(),
         transport,
-        credential: credential::credential(name, section, with_secrets)?,
+        credential: Credential::None,
         pins: Pins::FirstUse,
         may_ask: section.may_ask.iter().map(|kind| may_ask(*kind)).collect(),
         ask_origins: section.ask_origins.clone(),

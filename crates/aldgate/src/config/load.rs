@@ -72,7 +72,9 @@ pub(crate) fn load(path: &Path) -> Result<Loaded, ConfigFault> {
         .map_err(|source| ConfigFault::File { path: path.to_owned(), source })?;
     let mut config = parse(&path.display().to_string(), &text)?;
     let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
-    let credentials = config.upstreams.values_mut().filter_map(|upstream| upstream.credential.as_mut());
+    let credentials = config.upstreams.values_mut();
+    let credentials =
+        credentials.flat_map(|upstream| upstream.credential.iter_mut().chain(&mut upstream.own_credential));
     for file in credentials.filter_map(|credential| credential.file.as_mut()) {
         *file = folder.join(&*file);
     }

@@ -14,7 +14,7 @@ use aldgate_identity::ConfiguredPrincipal;
 use schemars::JsonSchema;
 use serde::{Deserialize, Deserializer, Serialize};
 
-pub(crate) use identity::{IdentitySection, IssuerSection, ServerSection};
+pub(crate) use identity::{IdentitySection, IssuerSection, PersonSection, ServerSection};
 pub(crate) use upstream::{Asking, Drifting, Kind, UpstreamSection};
 
 /// The configuration of one gateway.
@@ -48,6 +48,9 @@ pub(crate) struct Config {
     /// Who calls with a token of the configuration.
     #[serde(default)]
     pub(crate) principals: Vec<ConfiguredPrincipal>,
+    /// Principals that are one person: who decides an approval is another person than the caller.
+    #[serde(default)]
+    pub(crate) people: Vec<PersonSection>,
     /// The servers behind the gateway, under the host's name for each.
     #[serde(default)]
     pub(crate) upstreams: BTreeMap<String, UpstreamSection>,
@@ -80,6 +83,12 @@ impl Config {
         }
     }
 
+    /// Whether an upstream of this name serves a tenant.
+    pub(crate) fn serves(&self, upstream: &str, tenant: &str) -> bool {
+        let served = self.upstreams.get(upstream).and_then(|upstream| upstream.tenants.as_ref());
+        served.is_none_or(|served| served.contains(tenant))
+    }
+
     /// The registry of tools, resources and prompts.
     pub(crate) fn registry(&self) -> Registry {
         self.registry.clone().with_resources(self.resources.clone()).with_prompts(self.prompts.clone())
@@ -100,6 +109,9 @@ pub(crate) struct GatewaySection {
     pub(crate) hosts: Vec<String>,
     /// Origins of browser pages that may send requests. Programs send no `Origin`.
     pub(crate) origins: Vec<String>,
+    /// Addresses and networks (`10.0.0.0/8`) of proxies in front, whose `X-Forwarded-For` is believed: who sends wrong passwords is
+    /// told apart by it. Each has to write the address at the end that it was called from.
+    pub(crate) trusted_proxies: Vec<String>,
     /// Folder of the store (and of the sealing key, where none is configured).
     pub(crate) state_dir: PathBuf,
     /// Environment variable with the secret that states and pending arguments are sealed with, 32 bytes or more.
@@ -114,6 +126,7 @@ impl Default for GatewaySection {
             public_url: None,
             hosts: Vec::new(),
             origins: Vec::new(),
+            trusted_proxies: Vec::new(),
             state_dir: PathBuf::from("var/aldgate"),
             sealing_key_env: None,
         }
@@ -226,8 +239,9 @@ pub(crate) struct ApprovalsSection {
     pub(crate) redeem_within: Span,
     /// How long a caller's retry waits for a decision before it is asked to come again, at most `25s`.
     pub(crate) hold: Span,
-    /// Where people decide, as callers are told.
-    pub(crate) decide_with: String,
+    /// Where people decide, as callers are told. Left out, it is the page `/approvals` where the gateway has an authorization server
+    /// of its own, and `aldgate approvals`.
+    pub(crate) decide_with: Option<String>,
 }
 
 impl Default for ApprovalsSection {
@@ -237,7 +251,7 @@ impl Default for ApprovalsSection {
             pending_for: Span(times.pending_for),
             redeem_within: Span(times.redeem_within),
             hold: Span(times.hold),
-            decide_with: "`aldgate approvals list`".to_owned(),
+            decide_with: None,
         }
     }
 }

@@ -24,9 +24,14 @@ pub(crate) fn undecided(loaded: &Loaded, reviewed: &Reviewed) -> Vec<String> {
             };
             if entry.authority == Authority::RequiresApproval && !principals.iter().any(may) {
                 let word = kind.as_str();
+                let besides =
+                    match loaded.config.runs_a_server() || !loaded.config.identity.issuers.is_empty() {
+                        true => "; who signs in with an account is not looked at here",
+                        false => "",
+                    };
                 found.push(format!(
                     "nobody may decide approvals of the {word} `{key}`: no policy permits `decide` on it to a person of the \
-                     same tenant"
+                     same tenant{besides}"
                 ));
             }
         }
@@ -44,5 +49,6 @@ pub(crate) fn principal(configured: &ConfiguredPrincipal) -> Principal {
         roles: configured.roles.clone(),
         name: configured.display_name.clone().unwrap_or_else(|| configured.name.clone()),
         client: configured.name.clone(),
+        actors: Vec::new(),
     }
 }

@@ -1,5 +1,7 @@
-//! Who decides in the demonstration: the person at the terminal, or what the command line says. Never the program by
-//! itself.
+//! Who decides in the demonstration: a person who signs in, or the person at the terminal, or what the command line says. For
+//! these the program signs in as the approver, and says so. It never decides by itself.
+
+use std::time::Duration;
 
 use aldgate_agent::{AskReply, Asker, InputAsk, Refusal};
 use async_trait::async_trait;
@@ -23,17 +25,32 @@ pub(super) enum Mode {
     Nobody,
 }
 
-/// The agent's user and the second principal, who decides over the admin API with a token of its own.
+/// The agent's user, who looks at the approval with what the agent may see, and the approver, who decides with a token of a
+/// sign-in of its own.
 pub(super) struct Decider<'a> {
     mode: Mode,
     admin: Admin,
+    stage: &'a Stage,
     screen: &'a Screen,
 }
 
 impl<'a> Decider<'a> {
     /// A decider on this stage.
-    pub(super) fn new(mode: Mode, stage: &Stage, screen: &'a Screen) -> Self {
-        Self { mode, admin: Admin::at(stage.admin(), Some(stage.approver_token().to_owned())), screen }
+    pub(super) async fn new(mode: Mode, stage: &'a Stage, screen: &'a Screen) -> miette::Result<Self> {
+        let admin = Admin::at(stage.admin(), Some(stage.people().asker().await?));
+        Ok(Self { mode, admin, stage, screen })
+    }
+
+    /// Returns once somebody has decided elsewhere.
+    async fn decided_elsewhere(&self, id: &str) {
+        loop {
+            tokio::time::sleep(Duration::from_millis(500)).await;
+            let found = self.admin.get(&format!("/v1/approvals/{id}")).await;
+            let state = found.as_ref().ok().and_then(|found| found.get("state")?.as_str());
+            if state.is_some_and(|state| state != "pending") {
+                return;
+            }
+        }
     }
 
     /// Decides the approval that the notice names, and no other. `None` where nobody decides.
@@ -68,10 +85,29 @@ impl<'a> Decider<'a> {
                 );
                 return None;
             }
-            Mode::Ask => ask().await?,
+            Mode::Ask => {
+                let shown = self.stage.people().shown().await;
+                self.screen.how_to_decide(self.stage, id, &shown);
+                tokio::select! {
+                    decision = ask() => decision?,
+                    () = self.decided_elsewhere(id) => {
+                        note!("");
+                        return Some(());
+                    }
+                }
+            }
+        };
+        self.screen.signs_in();
+        let token = match self.stage.people().decider().await {
+            Ok(token) => token,
+            Err(fault) => {
+                self.screen.trouble(&format!("the decision was not taken: {fault}"));
+                return None;
+            }
         };
         let body = json!({"decision": decision, "note": ""});
-        if let Err(fault) = self.admin.post(&format!("/v1/approvals/{id}/decision"), &body).await {
+        let approver = Admin::at(self.stage.admin(), Some(token));
+        if let Err(fault) = approver.post(&format!("/v1/approvals/{id}/decision"), &body).await {
             self.screen.trouble(&format!("the decision was not taken: {fault}"));
             return None;
         }
@@ -100,7 +136,7 @@ async fn ask() -> Option<&'static str> {
     // A thread of its own: the program does not wait for a line that never comes.
     std::thread::spawn(move || {
         let read = || loop {
-            prompt!("   approve as the second principal? [a]pprove, [d]eny: ");
+            prompt!("   or here: this program signs in as the approver for you. [a]pprove, [d]eny: ");
             let mut line = String::new();
             if std::io::stdin().read_line(&mut line).ok()? == 0 {
                 return None;

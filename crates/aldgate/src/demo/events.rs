@@ -10,6 +10,7 @@ use serde_json::{Value, json};
 use tokio::sync::broadcast;
 
 use super::ledger::Facts;
+use super::people::APPROVER;
 use super::program;
 use super::stage::Stage;
 use crate::command::agent::short;
@@ -81,11 +82,14 @@ impl Screen {
             "transport": transport,
         });
         // Whoever reads the events of a run that ends has no use for its tokens.
-        if stage.goes_on()
+        if let Some(shown) = stage.shown()
             && let Value::Object(members) = &mut event
         {
             members.insert("agent_token".to_owned(), stage.agent_token().into());
-            members.insert("approver_token".to_owned(), stage.approver_token().into());
+            members.insert("approver_token".to_owned(), shown.approver.as_str().into());
+            members.insert("decider_token".to_owned(), shown.decider.as_str().into());
+            members.insert("auditor_token".to_owned(), shown.auditor.as_str().into());
+            members.insert("approver".to_owned(), json!({"name": APPROVER, "password": shown.password}));
         }
         self.emit(&event, || {
             let servers = match stage.servers() {
@@ -96,7 +100,9 @@ impl Screen {
             };
             Some(format!(
                 "Aldgate demonstration · MCP 2026-07-28 · planner: scripted (no model) · data: synthetic\n\
-                 · servers: {servers}\n· gateway: {} · admin: {}\n",
+                 · servers: {servers}\n· gateway: {} · admin: {}\n\
+                 · signed in: the agent, as a client of the gateway's authorization server (client credentials); \
+                 no token stands in the configuration\n",
                 stage.url(),
                 stage.admin(),
             ))
@@ -173,6 +179,28 @@ impl Screen {
                 word("/id"),
                 word("/caller/name"),
                 out::plain(&arguments),
+            ))
+        });
+    }
+
+    /// How a person decides what waits, who is not at this terminal or would rather sign in.
+    pub(super) fn how_to_decide(&self, stage: &Stage, approval: &str, shown: &str) {
+        self.emit(&json!({"event": "sign_in", "name": APPROVER, "approval": approval}), || {
+            Some(format!(
+                "   decide    in another terminal, which has you sign in as `{APPROVER}` with {shown}:\n             \
+                 export ALDGATE_URL={} ALDGATE_ADMIN_URL={}\n             {} approvals approve {approval}",
+                stage.url(),
+                stage.admin(),
+                program::typed(),
+            ))
+        });
+    }
+
+    /// That this program signs in for the person.
+    pub(super) fn signs_in(&self) {
+        self.emit(&json!({"event": "signs_in", "name": APPROVER}), || {
+            Some(format!(
+                "   sign-in   this program goes through the pages as `{APPROVER}`, with the password that this run made: nobody else does"
             ))
         });
     }
@@ -260,6 +288,9 @@ impl Screen {
                     Some(format!("   drift     {tool}, recorded"))
                 });
             }
+            Kind::Identity => {
+                self.emit(&json!({"event": "identity", "what": row.outcome, "detail": row.detail}), || None);
+            }
             Kind::Answer => {
                 self.emit(&json!({"event": "answer", "method": row.method, "call": call}), || None);
             }
@@ -314,21 +345,24 @@ impl Screen {
     }
 
     /// How to go on.
-    pub(super) fn serving(&self, stage: &Stage) -> miette::Result<()> {
+    pub(super) async fn serving(&self, stage: &Stage) -> miette::Result<()> {
         let event = json!({"event": "serving", "url": stage.url(), "admin": stage.admin()});
+        let shown = stage.people().shown().await;
         self.emit(&event, || {
             Some(format!(
                 "The gateway goes on serving; Ctrl-C ends it, and the data of this run is removed.\n\n\
                  Any MCP client (2026-07-28) connects with\n    URL     {url}\n    header  Authorization: Bearer {agent}\n\n\
-                 In another terminal, as the agent:\n    export ALDGATE_URL={url} ALDGATE_ADMIN_URL={admin} ALDGATE_TOKEN={agent}\n    \
+                 In another terminal, as the agent (its token is good for an hour):\n    \
+                 export ALDGATE_URL={url} ALDGATE_ADMIN_URL={admin} ALDGATE_TOKEN={agent}\n    \
                  {aldgate} tools list\n    {aldgate} call get_ticket --args '{{\"ticket_id\": \"SR-20031\"}}'\n\n\
-                 As the person who decides, audits and operates:\n    export ALDGATE_ADMIN_URL={admin} ALDGATE_TOKEN={approver}\n    \
+                 As the person who decides, audits and operates: sign in as `{APPROVER}` with {shown}\n    \
+                 unset ALDGATE_TOKEN; export ALDGATE_URL={url} ALDGATE_ADMIN_URL={admin}\n    \
+                 {aldgate} login --admin --scope \"admin evidence:read tools:read\"\n    \
                  {aldgate} approvals list\n    {aldgate} audit list\n    {aldgate} trace list\n    {aldgate} status",
                 aldgate = program::typed(),
                 url = stage.url(),
                 admin = stage.admin(),
                 agent = stage.agent_token(),
-                approver = stage.approver_token(),
             ))
         });
         self.fault()

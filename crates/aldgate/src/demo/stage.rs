@@ -1,4 +1,4 @@
-//! What the demonstration runs on: the three servers, the gateway, and two principals.
+//! What the demonstration runs on: the three servers, the gateway with its authorization server, and who takes part.
 
 use std::future::IntoFuture as _;
 use std::net::SocketAddr;
@@ -8,25 +8,25 @@ use std::sync::Arc;
 use aldgate_field_service::{Access, DEFAULT_SEED, FieldService, Options};
 use aldgate_gateway::Gateway;
 use aldgate_gateway::settings::Credential;
-use aldgate_identity::TokenHash;
 use aldgate_telemetry::{Ring, SpanRecord, Telemetry};
 use tokio::net::TcpListener;
 use tokio::sync::watch;
 use tokio::task::JoinHandle;
 
 use super::events::Screen;
+use super::people::People;
 use crate::cli::DemoArguments;
 use crate::coded::WithCode as _;
 use crate::command::serve::{address_of, listen, nodelay};
-use crate::config::{Kind, assemble, embedded};
+use crate::config::{Kind, Span, assemble, embedded};
 use crate::evidence::mount;
 use crate::fault::CommandFault;
 use crate::{observing, random};
 
-/// The name of the principal that works the ticket; every other principal of the demonstration decides.
+/// The client that works the ticket.
 pub(super) const AGENT: &str = "agent";
 /// The tenant of everybody in the demonstration.
-const TENANT: &str = "demo";
+pub(super) const TENANT: &str = "demo";
 
 /// Spans of the demonstration that are kept.
 const SPANS: usize = 4096;
@@ -36,14 +36,40 @@ pub(super) struct Stage {
     agents: String,
     admin: String,
     servers: Option<String>,
+    people: People,
     agent_token: String,
-    approver_token: String,
-    goes_on: bool,
+    /// What whoever reads the events of a run that goes on needs; made where they are read.
+    shown: Option<Shown>,
     watch: Watch,
     stop: watch::Sender<bool>,
     tasks: Vec<JoinHandle<std::io::Result<()>>>,
+    /// Brings what becomes of accounts and clients into the evidence.
+    witness: JoinHandle<()>,
     /// The folder of all stores; removed with this value unless it was named.
     _folder: Option<tempfile::TempDir>,
+}
+
+/// Tokens of the approver for each door, from sign-ins of this program.
+pub(super) struct Shown {
+    /// For the admin API.
+    pub(super) approver: String,
+    /// For decisions, for five minutes.
+    pub(super) decider: String,
+    /// For the evidence server.
+    pub(super) auditor: String,
+    /// What the approver signs in with.
+    pub(super) password: String,
+}
+
+impl Shown {
+    async fn by_sign_in(people: &People, agents: &str, admin: &str) -> miette::Result<Self> {
+        Ok(Self {
+            approver: people.approver(&format!("{admin}/v1"), "admin evidence:read tools:read").await?,
+            decider: people.decider().await?,
+            auditor: people.approver(&format!("{agents}/evidence/mcp"), "evidence:read").await?,
+            password: people.password().await,
+        })
+    }
 }
 
 impl Stage {
@@ -75,7 +101,6 @@ impl Stage {
             tasks.push(serve(listener, service.router(), stopped.clone()));
             Some(format!("http://{address}"))
         };
-        let (agent_token, approver_token) = (random::token()?, random::token()?);
         let mut loaded = embedded()?;
         loaded.config.gateway.state_dir = folder.join("gateway");
         loaded.config.gateway.listen = address_of(&agents)?;
@@ -90,10 +115,17 @@ impl Stage {
                 }
             }
         }
-        for principal in &mut loaded.config.principals {
-            let token = if principal.name == AGENT { &agent_token } else { &approver_token };
-            principal.token_sha256 = TokenHash::of(token).to_string();
-        }
+        // Tokens of the configuration stand for the roles in what is checked and explained; here everybody signs in.
+        loaded.config.principals.clear();
+        loaded.config.identity.server.tenants = [TENANT.to_owned()].into();
+        // Whoever looks around has time for it.
+        loaded.config.identity.server.access_token = Span(std::time::Duration::from_secs(60 * 60));
+        let stage_agents = format!("http://{}", loaded.config.gateway.listen);
+        let stage_admin = format!("http://{}", loaded.config.admin.listen);
+        // Before the gateway starts: it knows its clients from then on.
+        let state_dir = loaded.state_dir();
+        std::fs::create_dir_all(&state_dir).map_err(CommandFault::file(&state_dir, "made"))?;
+        let people = People::invite(&loaded, stage_agents.clone(), stage_admin.clone()).await?;
         let mut assembled = assemble(&loaded, Some(&service)).await?;
         for upstream in &mut assembled.parts.configured.upstreams {
             upstream.credential = Credential::Bearer(secret.clone());
@@ -101,11 +133,9 @@ impl Stage {
         assembled.parts.telemetry = watch.gateway.clone();
         let doors = assembled.parts.settings.doors.clone();
         let (gateway, _) = Gateway::start(assembled.parts).await.coded()?;
-        let evidence =
-            mount(&gateway, &doors, &assembled.host_key, assembled.identity.router(&doors)).coded()?;
+        let evidence = mount(&gateway, &doors, &assembled.host_key, &assembled.identity).coded()?;
         screen.watch(gateway.watch());
-        let stage_agents = format!("http://{}", address_of(&agents)?);
-        let stage_admin = format!("http://{}", address_of(&admin)?);
+        let witness = assembled.identity.witness(gateway.view());
         let mut until = stopped;
         tasks.push(tokio::spawn(async move {
             let stopped = async move {
@@ -116,16 +146,22 @@ impl Stage {
             gateway.serve(agents, admin, stopped).await;
             Ok(())
         }));
+        let agent_token = people.agent().await?;
+        let shown = match arguments.json && !arguments.once {
+            true => Some(Shown::by_sign_in(&people, &stage_agents, &stage_admin).await?),
+            false => None,
+        };
         let stage = Self {
             agents: stage_agents,
             admin: stage_admin,
             servers,
+            people,
             agent_token,
-            approver_token,
-            goes_on: !arguments.once,
+            shown,
             watch,
             stop,
             tasks,
+            witness,
             _folder: temporary,
         };
         screen.set(&stage)?;
@@ -135,6 +171,11 @@ impl Stage {
     /// The gateway's MCP endpoint.
     pub(super) fn url(&self) -> String {
         format!("{}/mcp", self.agents)
+    }
+
+    /// The gateway's authorization server.
+    pub(super) fn issuer(&self) -> &str {
+        &self.agents
     }
 
     /// The gateway's admin API.
@@ -152,14 +193,14 @@ impl Stage {
         &self.agent_token
     }
 
-    /// The token of the second principal, the person who decides.
-    pub(super) fn approver_token(&self) -> &str {
-        &self.approver_token
+    /// Who takes part.
+    pub(super) fn people(&self) -> &People {
+        &self.people
     }
 
-    /// Whether it goes on serving after the ticket.
-    pub(super) fn goes_on(&self) -> bool {
-        self.goes_on
+    /// What whoever reads the events needs to take part.
+    pub(super) fn shown(&self) -> Option<&Shown> {
+        self.shown.as_ref()
     }
 
     /// Traces and metrics of the agent.
@@ -185,6 +226,7 @@ impl Stage {
                 Ok(Err(_)) | Err(_) => tracing::error!("a server did not end within 10 s"),
             }
         }
+        self.witness.abort();
         let Watch { agent, gateway, servers, .. } = self.watch;
         tokio::join!(observing::finish(agent), observing::finish(gateway), observing::finish(servers));
     }

@@ -15,6 +15,7 @@ fn principal(subject: &str) -> Principal {
         roles: BTreeSet::new(),
         name: subject.into(),
         client: "cli".into(),
+        actors: Vec::new(),
     }
 }
 

@@ -16,6 +16,7 @@ fn caller() -> Principal {
         roles: BTreeSet::new(),
         name: "agent".into(),
         client: "cli".into(),
+        actors: Vec::new(),
     }
 }
 

@@ -15,6 +15,7 @@ fn principal() -> Principal {
         roles: BTreeSet::from(["agent".to_owned()]),
         name: "S".to_owned(),
         client: "c".to_owned(),
+        actors: Vec::new(),
     }
 }
 

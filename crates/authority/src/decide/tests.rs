@@ -1,6 +1,7 @@
 use expect_test::{Expect, expect};
 
 use super::*;
+use crate::aliases::Aliases;
 use crate::rule::tests::{authorizer, principal};
 
 const POLICIES: &str = r#"
@@ -86,6 +87,36 @@ fn another_person_of_the_tenant_decides() {
         "unknown",
         expect!["AG-AUTHORITY-UNREGISTERED registry.absent: the tool is not in the registry"],
     );
+}
+
+#[test]
+fn another_name_of_the_caller_is_the_caller() {
+    let bot = principal(PrincipalKind::Service, "bot", "agent");
+    let ada = principal(PrincipalKind::Person, "ada", "approver");
+    let lena = principal(PrincipalKind::Person, "lena", "approver");
+    let mut aliases = Aliases::default();
+    aliases.add("ada", [&bot, &ada].map(|one| (one.issuer.clone(), one.subject.clone()))).unwrap();
+    let authorizer = authorizer(POLICIES).with_aliases(aliases);
+    let codes = |approver: &Principal, caller: &Principal, tool: &str| match authorizer.may_decide(
+        approver,
+        caller,
+        &Item::tool("u", tool, "sha256:c"),
+    ) {
+        Decide::Allowed { .. } => Vec::new(),
+        Decide::Refused { reasons } => reasons.iter().map(|reason| reason.code).collect(),
+    };
+    assert_eq!(codes(&ada, &bot, "ask"), ["AG-DECIDE-SELF"]);
+    assert!(codes(&ada, &bot, "own").is_empty(), "the registry lets the caller decide");
+    assert!(codes(&lena, &bot, "ask").is_empty());
+    // Somebody else's call that one of them makes.
+    let through = Principal { actors: vec!["app".to_owned(), "bot".to_owned()], ..lena.clone() };
+    assert_eq!(codes(&ada, &through, "ask"), ["AG-DECIDE-SELF"]);
+    // And a decision that somebody makes in another's name.
+    let third = principal(PrincipalKind::Service, "third", "agent");
+    let for_her = Principal { actors: vec!["app".to_owned()], ..lena };
+    assert_eq!(codes(&for_her, &third, "ask"), ["AG-DECIDE-PERSON"]);
+    let for_her = Principal { actors: vec!["bot".to_owned()], ..for_her };
+    assert_eq!(codes(&for_her, &ada, "ask"), ["AG-DECIDE-PERSON", "AG-DECIDE-SELF"]);
 }
 
 #[test]

@@ -9,6 +9,7 @@ fn principal(tenant: &str, issuer: &str, subject: &str) -> Principal {
         roles: BTreeSet::new(),
         name: "N".to_owned(),
         client: "c".to_owned(),
+        actors: Vec::new(),
     }
 }
 

@@ -22,6 +22,7 @@ pub(crate) fn principal(kind: PrincipalKind, subject: &str, role: &str) -> Princ
         roles: BTreeSet::from([role.to_owned()]),
         name: subject.to_owned(),
         client: "cli".to_owned(),
+        actors: Vec::new(),
     }
 }
 

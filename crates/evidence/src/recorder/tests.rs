@@ -17,6 +17,7 @@ fn row(kind: Kind, call: u8) -> Row {
         roles: BTreeSet::new(),
         name: "agent".into(),
         client: "agent".into(),
+        actors: Vec::new(),
     };
     Row::new(kind, Timestamp(7), CallId::from_random([call; 16]), Arc::new(principal), "tools/call")
 }

@@ -5,6 +5,7 @@ use aldgate_store::StoreFault;
 use axum::response::{IntoResponse, Response};
 use serde_json::json;
 
+use crate::decide::DecisionFault;
 use crate::refusal::Challenge;
 use crate::reply;
 
@@ -55,14 +56,12 @@ impl AdminFault {
     }
 
     pub(super) fn store(fault: StoreFault) -> Self {
-        match fault {
-            StoreFault::NoApproval { .. } => Self::new(404, "AG-ADMIN-APPROVAL", fault.to_string()),
-            StoreFault::Decide(_) => Self::new(409, "AG-ADMIN-DECIDED", fault.to_string()),
-            other => {
-                tracing::error!(error = &other as &dyn std::error::Error, "the store failed");
-                Self::new(500, "AG-STORE", "the store failed; see the gateway's log")
-            }
-        }
+        Self::decision(fault.into())
+    }
+
+    /// What an approval was not shown for, or a decision not taken.
+    pub(super) fn decision(fault: DecisionFault) -> Self {
+        Self::new(fault.status(), fault.code(), fault.to_string())
     }
 }
 

@@ -33,7 +33,8 @@ pub(super) async fn release(
     let Json(Released { upstream, kind, name }) = body.map_err(|fault| AdminFault::bad(fault.body_text()))?;
     let item = kind.item(&name);
     let snapshot = gate.snapshot();
-    let source = snapshot.catalog.sources.iter().find(|source| source.upstream.name() == upstream);
+    let source =
+        snapshot.catalog.sources_of(&caller.0.tenant).find(|source| source.upstream.name() == upstream);
     let source = source.filter(|source| source.lock.pins(kind).contains_key(&name)).ok_or_else(|| {
         let shown: String =
             format!("{upstream}/{name}").chars().filter(|letter| !letter.is_control()).take(200).collect();

@@ -18,5 +18,9 @@ pub(super) async fn reload(State(gate): State<Arc<Gate>>, caller: Caller) -> Res
         .await
         .map_err(|why| AdminFault::new(409, "AG-RELOAD", format!("nothing was changed: {why}")))?;
     let snapshot = gate.snapshot();
-    Ok(Json(json!({"tools": snapshot.catalog.tools.len(), "upstreams": snapshot.catalog.sources.len()})))
+    let (catalog, tenant) = (&snapshot.catalog, &caller.0.tenant);
+    Ok(Json(json!({
+        "tools": catalog.tools_of(tenant).count(),
+        "upstreams": catalog.sources_of(tenant).count(),
+    })))
 }

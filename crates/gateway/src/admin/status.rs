@@ -14,22 +14,22 @@ use crate::catalog::{Drift, DriftState, HeldBack, Source, Standing, Why, concern
 use crate::clock;
 use crate::gate::Gate;
 
-/// Upstreams with what differs from their locks, what is held back, and what was counted.
+/// The upstreams of the caller's tenant with what differs from their locks, what of them is held back, and what was counted.
 pub(super) async fn status(State(gate): State<Arc<Gate>>, caller: Caller) -> Result<Json<Value>, AdminFault> {
     caller.may(&gate, Action::Operate)?;
     let snapshot = gate.snapshot();
-    let catalog = &snapshot.catalog;
+    let (catalog, tenant) = (&snapshot.catalog, caller.0.tenant.as_str());
     let [unauthenticated, panics, unrecorded] = gate.counters.read();
     Ok(Json(json!({
         "version": env!("CARGO_PKG_VERSION"),
         "revision": "2026-07-28",
-        "tools": catalog.tools.len(),
-        "prompts": catalog.prompts.len(),
-        "resources": catalog.resources.len(),
+        "tools": catalog.tools_of(tenant).count(),
+        "prompts": catalog.prompts().filter(|one| one.offer.source.serves(tenant)).count(),
+        "resources": catalog.resources().filter(|one| one.offer.source.serves(tenant)).count(),
         "listening": gate.listeners.len(),
         "in_flight": gate.settings.bounds.in_flight.saturating_sub(gate.in_flight.available_permits()),
-        "upstreams": catalog.sources.iter().map(|source| upstream(source)).collect::<Vec<_>>(),
-        "held_back": catalog.held_back.iter().map(held).collect::<Vec<_>>(),
+        "upstreams": catalog.sources_of(tenant).map(|source| upstream(source)).collect::<Vec<_>>(),
+        "held_back": catalog.held_back_of(tenant).map(held).collect::<Vec<_>>(),
         "counted": {"unauthenticated": unauthenticated, "panics": panics, "unrecorded_refusals": unrecorded},
     })))
 }

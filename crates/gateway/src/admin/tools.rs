@@ -21,7 +21,7 @@ pub(super) async fn show(
     caller.may(&gate, Action::Operate)?;
     let shown: String = name.chars().filter(|letter| !letter.is_control()).take(64).collect();
     let snapshot = gate.snapshot();
-    let tool = snapshot.catalog.tools.get(&name).ok_or_else(|| {
+    let tool = snapshot.catalog.tool(&caller.0.tenant, &name).ok_or_else(|| {
         AdminFault::new(
             404,
             "AG-ADMIN-TOOL",

@@ -54,11 +54,18 @@ impl Catalog {
     }
 }
 
+impl HeldBack {
+    fn of(kind: Kind, key: &str, why: String) -> Self {
+        let (upstream, _) = key.split_once('/').unwrap_or_default();
+        Self { upstream: upstream.to_owned(), tool: Concern::of(kind, key).to_string(), why }
+    }
+}
+
 impl Build<'_> {
     fn hold_back(&mut self, kind: Kind, key: &str, why: String) {
-        let tool = Concern::of(kind, key).to_string();
-        tracing::warn!(what = tool, why, "something is held back");
-        self.held_back.push(HeldBack { tool, why });
+        let held = HeldBack::of(kind, key, why);
+        tracing::warn!(what = held.tool, why = held.why, "something is held back");
+        self.held_back.push(held);
     }
 
     /// What has a visible name of the host's, by that name.
@@ -81,8 +88,7 @@ impl Build<'_> {
                 let upstream = source.upstream.name();
                 let key = format!("{upstream}/{}", pin.name);
                 let Some(entry) = self.registry.entry(kind, upstream, &pin.name) else {
-                    let tool = Concern::of(kind, &key).to_string();
-                    self.held_back.push(HeldBack { tool, why: UNREGISTERED.to_owned() });
+                    self.held_back.push(HeldBack::of(kind, &key, UNREGISTERED.to_owned()));
                     continue;
                 };
                 if let Some(why) = self.signatures.unsigned(upstream, pin) {
@@ -170,8 +176,7 @@ impl Build<'_> {
                 }
                 match self.registry.entry(Kind::Resource, upstream, name) {
                     None => {
-                        let tool = Concern::of(Kind::Resource, &key).to_string();
-                        self.held_back.push(HeldBack { tool, why: UNREGISTERED.to_owned() });
+                        self.held_back.push(HeldBack::of(Kind::Resource, &key, UNREGISTERED.to_owned()));
                     }
                     Some(_) if unsigned.contains(&key) => {}
                     Some(entry) => match Resource::build(source, name, entry) {

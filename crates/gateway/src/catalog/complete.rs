@@ -47,6 +47,7 @@ impl Completion {
     /// Reads a completion, and finds what it is about.
     pub(super) fn read(
         snapshot: &Snapshot,
+        tenant: &str,
         params: &Params,
     ) -> Result<(Target, String, Completion), Refusal> {
         let odd = |what: &'static str| {
@@ -63,7 +64,7 @@ impl Completion {
         };
         let chosen = context.arguments.map(|all| to_raw_value(&all)).transpose();
         let chosen = chosen.map_err(odd("`context` cannot be read"))?;
-        let (target, named) = find(snapshot, reference)?;
+        let (target, named) = find(snapshot, tenant, reference)?;
         let has = match &target {
             Target::Prompt(prompt) => prompt.has(&argument.name),
             Target::Resource(resource) => resource.template.variables().any(|name| name == argument.name),
@@ -106,16 +107,16 @@ fn read<'a, T: Deserialize<'a>>(raw: Option<&'a RawValue>) -> Result<T, serde_js
     serde_json::from_str(raw.map_or("null", RawValue::get))
 }
 
-fn find(snapshot: &Snapshot, reference: Reference) -> Result<(Target, String), Refusal> {
+fn find(snapshot: &Snapshot, tenant: &str, reference: Reference) -> Result<(Target, String), Refusal> {
     match reference {
-        Reference::Prompt { name } => match snapshot.catalog.prompts.get(&name) {
+        Reference::Prompt { name } => match snapshot.catalog.prompt(tenant, &name) {
             Some(prompt) => Ok((Target::Prompt(prompt.clone()), name)),
             None => Err(Refusal::unknown_prompt(&name)),
         },
         Reference::Resource { uri } => {
             let registry = snapshot.authorizer.registry();
-            let by_uri = || snapshot.catalog.resource(registry, &Uri::parse(&uri).ok()?);
-            match snapshot.catalog.template(&uri).or_else(by_uri) {
+            let by_uri = || snapshot.catalog.resource(tenant, registry, &Uri::parse(&uri).ok()?);
+            match snapshot.catalog.template(tenant, &uri).or_else(by_uri) {
                 Some(resource) => Ok((Target::Resource(resource), uri)),
                 None => Err(Refusal::unknown_resource(&uri)),
             }

@@ -79,6 +79,15 @@ impl DriftLog {
         Self { store, recorder, tenants: Arc::new(tenants), violations }
     }
 
+    /// The same for an upstream that serves these tenants alone: no other one is told of its contracts.
+    pub(crate) fn of_tenants(&self, served: Option<&BTreeSet<String>>) -> Self {
+        let tenants = match served {
+            None => self.tenants.clone(),
+            Some(served) => Arc::new(self.tenants.intersection(served).cloned().collect()),
+        };
+        Self { tenants, ..self.clone() }
+    }
+
     /// What is kept of an upstream's contracts under the pins of this lock. A quarantine ends where there is a later pin, and
     /// a lock that has an older version of a contract than was in use, or another one under its number, begins one. Nothing
     /// is changed before [`DriftLog::used`].
@@ -295,6 +304,7 @@ fn gateway(tenant: &str) -> Principal {
         roles: BTreeSet::new(),
         name: "the gateway".to_owned(),
         client: "gateway".to_owned(),
+        actors: Vec::new(),
     }
 }
 

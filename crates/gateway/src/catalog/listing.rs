@@ -79,7 +79,7 @@ pub(super) fn page(
     let after = cursor.map(|cursor| cursor::open(&gate.seal, principal, kind, cursor)).transpose()?;
     // What an upstream lists is not known before it was asked once. Until then nobody keeps the list.
     let asked = |source: &Arc<Source>| source.standing().compared_at.is_some();
-    let whole = kind != ListKind::Resources || snapshot.catalog.sources.iter().all(asked);
+    let whole = kind != ListKind::Resources || snapshot.catalog.sources_of(&principal.tenant).all(asked);
     let ttl = if whole { LIST_TTL_MS } else { 0 };
     let list = listed(snapshot, principal, kind);
     let start = after.map_or(0, |after| list.ends.partition_point(|(key, _)| *key <= after));
@@ -115,7 +115,9 @@ pub(crate) fn listed(snapshot: &Snapshot, principal: &Principal, kind: ListKind)
         return kept.clone();
     }
     let may = |offer: &Offer| {
-        !standings.differs(catalog, offer) && snapshot.authorizer.listed(principal, &offer.item())
+        offer.source.serves(&principal.tenant)
+            && !standings.differs(catalog, offer)
+            && snapshot.authorizer.listed(principal, &offer.item())
     };
     let list = Arc::new(match kind {
         ListKind::Tools => Listed::of(
@@ -145,7 +147,7 @@ pub(crate) fn listed(snapshot: &Snapshot, principal: &Principal, kind: ListKind)
             templates.sort_unstable_by_key(|(text, ..)| *text);
             Listed::of(templates)
         }
-        ListKind::Resources => Listed::of(resources(snapshot, &standings, may)),
+        ListKind::Resources => Listed::of(resources(snapshot, &principal.tenant, &standings, may)),
     });
     if let Ok(mut lists) = catalog.lists.0.lock() {
         let bytes: usize = lists.values().map(|kept| kept.body.len()).sum();
@@ -160,16 +162,18 @@ pub(crate) fn listed(snapshot: &Snapshot, principal: &Principal, kind: ListKind)
 /// The resources that the upstreams listed last, each of the one upstream that the registry gives its URI to.
 fn resources<'a>(
     snapshot: &'a Snapshot,
+    tenant: &str,
     standings: &'a Standings,
     may: impl Fn(&Offer) -> bool,
 ) -> Vec<(&'a str, &'a Source, &'a RawValue)> {
     let (catalog, registry) = (&snapshot.catalog, snapshot.authorizer.registry());
     let mut ruled: HashMap<String, bool> = HashMap::new();
     let mut found = Vec::new();
-    for (source, standing) in catalog.sources.iter().zip(&standings.0) {
+    let all = catalog.sources.iter().zip(&standings.0);
+    for (source, standing) in all.filter(|(source, _)| source.serves(tenant)) {
         for (uri, raw) in standing.resources.iter() {
             let uri_of = Uri::parse(uri).ok();
-            let resource = uri_of.and_then(|uri| catalog.resource_of(registry, source, &uri));
+            let resource = uri_of.and_then(|uri| catalog.resource_of(tenant, registry, source, &uri));
             let Some(resource) = resource else { continue };
             let offer = &resource.offer;
             if *ruled.entry(offer.key.clone()).or_insert_with(|| may(offer)) {

@@ -7,7 +7,7 @@ use aldgate_contract::Pin;
 use aldgate_wire::replace::{ReplaceFault, replaced, replaced_at};
 use serde_json::value::{RawValue, to_raw_value};
 
-use super::{Catalog, Prompt, Resource, Source, Standing, Tool, ToolFault};
+use super::{Catalog, HeldBack, Prompt, Resource, Source, Standing, Tool, ToolFault};
 
 /// What all that is offered has.
 #[derive(Clone)]
@@ -99,6 +99,53 @@ impl Offer {
 }
 
 impl Catalog {
+    /// The tool that a tenant sees under this name.
+    pub(crate) fn tool(&self, tenant: &str, visible: &str) -> Option<&Arc<Tool>> {
+        self.tools.get(visible).filter(|tool| tool.offer.source.serves(tenant))
+    }
+
+    /// The prompt that a tenant sees under this name.
+    pub(crate) fn prompt(&self, tenant: &str, visible: &str) -> Option<&Arc<Prompt>> {
+        self.prompts.get(visible).filter(|prompt| prompt.offer.source.serves(tenant))
+    }
+
+    /// Every tool, whoever sees it.
+    pub(crate) fn tools(&self) -> impl Iterator<Item = &Arc<Tool>> {
+        self.tools.values()
+    }
+
+    /// The tools of the upstreams that serve a tenant.
+    pub(crate) fn tools_of<'a>(&'a self, tenant: &'a str) -> impl Iterator<Item = &'a Arc<Tool>> {
+        self.tools().filter(move |tool| tool.offer.source.serves(tenant))
+    }
+
+    /// What of the upstreams that serve a tenant is held back.
+    pub(crate) fn held_back_of<'a>(&'a self, tenant: &'a str) -> impl Iterator<Item = &'a HeldBack> {
+        self.held_back
+            .iter()
+            .filter(move |held| self.sources_of(tenant).any(|source| held.upstream == source.upstream.name()))
+    }
+
+    /// Every prompt, whoever sees it.
+    pub(crate) fn prompts(&self) -> impl Iterator<Item = &Arc<Prompt>> {
+        self.prompts.values()
+    }
+
+    /// The resource under this key of the registry, whoever sees it.
+    pub(crate) fn resource_named(&self, key: &str) -> Option<&Arc<Resource>> {
+        self.resources.get(key)
+    }
+
+    /// Every resource of the registry, whoever sees it.
+    pub(crate) fn resources(&self) -> impl Iterator<Item = &Arc<Resource>> {
+        self.resources.values()
+    }
+
+    /// The upstreams that serve a tenant.
+    pub(crate) fn sources_of<'a>(&'a self, tenant: &'a str) -> impl Iterator<Item = &'a Arc<Source>> {
+        self.sources.iter().filter(move |source| source.serves(tenant))
+    }
+
     /// What is offered under this key.
     pub(crate) fn offer(&self, kind: Kind, key: &str) -> Option<&Offer> {
         match kind {

@@ -1,10 +1,11 @@
 //! The fourth step: what is meant, and whether the arguments and the state that come with it are good.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use aldgate_approval::state::Presented;
 use aldgate_approval::{ApprovalId, Purpose, RequestState};
-use aldgate_authority::Uri;
+use aldgate_authority::{Principal, Uri};
 use aldgate_contract::Validator;
 use aldgate_wire::arguments::check_case;
 use aldgate_wire::elicitation::{self, Action};
@@ -19,7 +20,7 @@ use super::{Answer, Completion, Target, Tool, form, listing};
 use crate::clock;
 use crate::gate::Gate;
 use crate::listen::Wanted;
-use crate::refusal::Refusal;
+use crate::refusal::{CONNECTION, Refusal};
 use crate::scope;
 use crate::trail::Trail;
 
@@ -49,6 +50,9 @@ pub(crate) struct Call {
     pub(crate) passed: Vec<(HeaderName, HeaderValue)>,
     /// What is to be completed.
     pub(crate) completion: Option<Completion>,
+    /// What the client's user answered to the request to connect an account. It was for the gateway: it is in no
+    /// `inputResponses` any more.
+    pub(crate) connecting: Option<Action>,
 }
 
 /// Where a call stands.
@@ -97,11 +101,14 @@ pub(crate) fn resolve(
     }
 }
 
+fn caller(trail: &Trail) -> Result<Arc<Principal>, Refusal> {
+    trail.principal.clone().ok_or_else(|| Refusal::host("AG-INTERNAL", "nobody was identified"))
+}
+
 fn list(gate: &Gate, trail: &Trail, request: &Request, kind: ListKind) -> Result<Resolved, Refusal> {
-    let principal =
-        trail.principal.as_ref().ok_or_else(|| Refusal::host("AG-INTERNAL", "nobody was identified"))?;
+    let principal = caller(trail)?;
     let cursor = request.params.cursor.as_deref();
-    listing::page(gate, &trail.snapshot, principal, kind, cursor).map(Resolved::Host)
+    listing::page(gate, &trail.snapshot, &principal, kind, cursor).map(Resolved::Host)
 }
 
 fn tool(
@@ -111,7 +118,8 @@ fn tool(
     headers: &HeaderMap,
 ) -> Result<Resolved, Refusal> {
     let name = request.params.name.clone().unwrap_or_default();
-    let Some(tool) = trail.snapshot.catalog.tools.get(&name).cloned() else {
+    let caller = caller(trail)?;
+    let Some(tool) = trail.snapshot.catalog.tool(&caller.tenant, &name).cloned() else {
         trail.tool = Some(shown(&name).into());
         return Err(Refusal::unknown_tool(&name));
     };
@@ -139,7 +147,8 @@ fn prompt(
     headers: &HeaderMap,
 ) -> Result<Resolved, Refusal> {
     let name = request.params.name.clone().unwrap_or_default();
-    let Some(prompt) = trail.snapshot.catalog.prompts.get(&name).cloned() else {
+    let caller = caller(trail)?;
+    let Some(prompt) = trail.snapshot.catalog.prompt(&caller.tenant, &name).cloned() else {
         trail.tool = Some(shown(&name).into());
         return Err(Refusal::unknown_prompt(&name));
     };
@@ -158,9 +167,11 @@ fn read(
     headers: &HeaderMap,
 ) -> Result<Resolved, Refusal> {
     let text = request.params.uri.clone().unwrap_or_default();
+    let caller = caller(trail)?;
     let found = Uri::parse(&text).map_err(|fault| Refusal::resource_uri(&text, &fault)).and_then(|uri| {
         let registry = trail.snapshot.authorizer.registry();
-        trail.snapshot.catalog.resource(registry, &uri).ok_or_else(|| Refusal::unknown_resource(&text))
+        let found = trail.snapshot.catalog.resource(&caller.tenant, registry, &uri);
+        found.ok_or_else(|| Refusal::unknown_resource(&text))
     });
     let resource = found.inspect_err(|_| trail.tool = Some(shown(&text).into()))?;
     // The URI is what this request is about: what a person approves, and what is digested.
@@ -173,7 +184,8 @@ fn read(
 }
 
 fn complete(trail: &mut Trail, request: Box<Request>, headers: &HeaderMap) -> Result<Resolved, Refusal> {
-    let (target, named, completion) = Completion::read(&trail.snapshot, &request.params)?;
+    let (target, named, completion) =
+        Completion::read(&trail.snapshot, &caller(trail)?.tenant, &request.params)?;
     let digested = completion
         .digested()
         .map_err(|fault| Refusal::host("AG-INTERNAL", "the completion cannot be written").because(fault))?;
@@ -185,6 +197,7 @@ fn complete(trail: &mut Trail, request: Box<Request>, headers: &HeaderMap) -> Re
         params: Vec::new(),
         passed: passed(headers),
         completion: Some(completion),
+        connecting: None,
         request,
     })))
 }
@@ -199,13 +212,12 @@ fn passed(headers: &HeaderMap) -> ParamHeaders {
 fn call(
     gate: &Gate,
     trail: &mut Trail,
-    request: Box<Request>,
+    mut request: Box<Request>,
     target: Target,
     named: String,
     (params, passed): (ParamHeaders, ParamHeaders),
 ) -> Result<Resolved, Refusal> {
-    let principal =
-        trail.principal.clone().ok_or_else(|| Refusal::host("AG-INTERNAL", "nobody was identified"))?;
+    let principal = caller(trail)?;
     trail.responses =
         request.params.input_responses.as_deref().map(|raw| trail.digests.of(raw.get().as_bytes()));
     let progress = match request.params.request_state.as_deref() {
@@ -219,7 +231,47 @@ fn call(
             progress(trail, &target, opened, request.params.input_responses.as_deref())?
         }
     };
-    Ok(Resolved::Call(Box::new(Call { target, named, progress, params, passed, completion: None, request })))
+    let mut connecting = None;
+    if target.offer().source.upstream.is_of_callers() && !matches!(progress, Progress::Round { .. }) {
+        connecting = take_connecting(&mut request)?;
+        // What nobody behind the gateway gets is in no ruling and no evidence either.
+        trail.responses =
+            request.params.input_responses.as_deref().map(|raw| trail.digests.of(raw.get().as_bytes()));
+    }
+    let completion = None;
+    Ok(Resolved::Call(Box::new(Call {
+        target,
+        named,
+        progress,
+        params,
+        passed,
+        completion,
+        connecting,
+        request,
+    })))
+}
+
+/// Takes out what was answered to the request to connect an account.
+fn take_connecting(request: &mut Request) -> Result<Option<Action>, Refusal> {
+    let Some(responses) = request.params.input_responses.as_deref() else { return Ok(None) };
+    let answers = elicitation::responses(responses).map_err(|fault| Refusal::params(fault.to_string()))?;
+    let mut others = indexmap::IndexMap::new();
+    let mut ours = None;
+    for (key, answer) in answers {
+        match key == CONNECTION {
+            true => ours = Some(answer.action),
+            false => drop(others.insert(key, answer.raw)),
+        }
+    }
+    let Some(action) = ours else { return Ok(None) };
+    request.params.input_responses = match others.is_empty() {
+        true => None,
+        false => Some(
+            to_raw_value(&others)
+                .map_err(|fault| Refusal::params("`inputResponses` cannot be read").because(fault))?,
+        ),
+    };
+    Ok(action)
 }
 
 impl Call {

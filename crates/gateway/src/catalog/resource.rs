@@ -6,7 +6,7 @@
 
 use std::sync::Arc;
 
-use aldgate_authority::{Concern, Entry, Kind, Registry, Template, TemplateFault, Uri};
+use aldgate_authority::{Concern, Entry, Kind, Registry, ResourceMatch, Template, TemplateFault, Uri};
 use aldgate_contract::{Item, Kind as ContractKind};
 use serde_json::value::RawValue;
 
@@ -56,31 +56,46 @@ impl Resource {
 }
 
 impl Catalog {
-    /// The resource whose entry rules a URI.
-    pub(crate) fn resource(&self, registry: &Registry, uri: &Uri) -> Option<Arc<Resource>> {
-        if let Some(found) = registry.matching(uri).first() {
+    /// The resource whose entry rules a URI for a tenant.
+    pub(crate) fn resource(&self, tenant: &str, registry: &Registry, uri: &Uri) -> Option<Arc<Resource>> {
+        if let Some(found) = self.matching(tenant, registry, uri).next() {
             return self.resources.get(&format!("{}/{}", found.upstream, found.template)).cloned();
         }
         let entry = self.unnamed.as_ref()?;
-        let by_template = self.resources.values().find(|one| one.template.matches(uri).is_some());
+        let mut seen = self.resources.values().filter(|one| one.offer.source.serves(tenant));
+        let by_template = seen.find(|one| one.template.matches(uri).is_some());
         if let Some(found) = by_template {
             return Some(found.clone());
         }
         let lists = |source: &&Arc<Source>| {
             source.standing().resources.iter().any(|(listed, _)| listed == uri.as_str())
         };
-        let source = self.sources.iter().find(lists)?;
+        let source = self.sources_of(tenant).find(lists)?;
         Resource::build(source, uri.as_str(), entry).ok().map(Arc::new)
+    }
+
+    /// The entries that stand for a URI, of the upstreams that serve a tenant, the most specific one first.
+    pub(crate) fn matching<'a>(
+        &'a self,
+        tenant: &'a str,
+        registry: &'a Registry,
+        uri: &Uri,
+    ) -> impl Iterator<Item = ResourceMatch<'a>> {
+        let is_seen = move |found: &ResourceMatch<'_>| {
+            self.sources_of(tenant).any(|source| source.upstream.name() == found.upstream)
+        };
+        registry.matching(uri).into_iter().filter(is_seen)
     }
 
     /// The same for a URI that an upstream lists: only where it is this upstream's.
     pub(super) fn resource_of(
         &self,
+        tenant: &str,
         registry: &Registry,
         source: &Arc<Source>,
         uri: &Uri,
     ) -> Option<Arc<Resource>> {
-        match (registry.matching(uri).first(), &self.unnamed) {
+        match (self.matching(tenant, registry, uri).next(), &self.unnamed) {
             (Some(found), _) if found.upstream == source.upstream.name() => {
                 self.resources.get(&format!("{}/{}", found.upstream, found.template)).cloned()
             }
@@ -89,8 +104,9 @@ impl Catalog {
         }
     }
 
-    /// The template of the registry that is written so.
-    pub(super) fn template(&self, text: &str) -> Option<Arc<Resource>> {
-        self.resources.values().find(|one| one.offer.name == text).cloned()
+    /// The template of the registry that is written so, for a tenant.
+    pub(super) fn template(&self, tenant: &str, text: &str) -> Option<Arc<Resource>> {
+        let is_meant = |one: &&Arc<Resource>| one.offer.name == text && one.offer.source.serves(tenant);
+        self.resources.values().find(is_meant).cloned()
     }
 }

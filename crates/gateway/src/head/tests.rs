@@ -14,7 +14,7 @@ fn said(change: impl FnOnce(&mut Request<Body>)) -> String {
         .expect("request");
     change(&mut request);
     let doors = Doors { hosts: vec!["gate.example".into()], origins: vec!["https://console.example".into()] };
-    match check(&doors, &Bounds { body_bytes: 10, ..Bounds::default() }, request) {
+    match check(&doors, &Bounds { body_bytes: 10, ..Bounds::default() }, &request.into_parts().0) {
         Ok(_) => "let in".to_owned(),
         Err(refusal) => format!("{} {}: {refusal}", refusal.http_status(), refusal.code()),
     }

@@ -14,6 +14,7 @@ fn principal(role: &str) -> Arc<Principal> {
         roles: BTreeSet::from([role.to_owned()]),
         name: "One".to_owned(),
         client: "one".to_owned(),
+        actors: Vec::new(),
     })
 }
 

@@ -216,7 +216,7 @@ pub(super) fn view(
     }
     let mut held = BTreeMap::new();
     for uri in &wanted.uris {
-        let found = find(snapshot, uri);
+        let found = find(snapshot, &principal.tenant, uri);
         let needs = found.as_ref().map_or(TOOLS_READ, |resource| of_reading(&resource.offer.entry));
         if !covers(scopes, needs) {
             refused.lacks(uri, needs);
@@ -233,9 +233,9 @@ pub(super) fn view(
     (View { snapshot: snapshot.clone(), lists, held, digests }, refused)
 }
 
-fn find(snapshot: &Snapshot, uri: &str) -> Result<Arc<Resource>, Refusal> {
+fn find(snapshot: &Snapshot, tenant: &str, uri: &str) -> Result<Arc<Resource>, Refusal> {
     let parsed = Uri::parse(uri).map_err(|fault| Refusal::resource_uri(uri, &fault))?;
-    let found = snapshot.catalog.resource(snapshot.authorizer.registry(), &parsed);
+    let found = snapshot.catalog.resource(tenant, snapshot.authorizer.registry(), &parsed);
     found.ok_or_else(|| Refusal::unknown_resource(uri))
 }
 
@@ -283,7 +283,7 @@ impl Held {
 
 /// Whether a principal may hear of a part of something that it subscribed to.
 pub(super) fn may_hear(snapshot: &Snapshot, principal: &Principal, scopes: &Scopes, part: &str) -> bool {
-    find(snapshot, part).is_ok_and(|resource| {
+    find(snapshot, &principal.tenant, part).is_ok_and(|resource| {
         covers(scopes, of_reading(&resource.offer.entry))
             && WatchPermit::rule(snapshot, principal, &resource.offer, part).is_ok()
     })

@@ -11,8 +11,9 @@ use bytes::Bytes;
 use serde_json::value::RawValue;
 use tokio::sync::mpsc;
 
-use super::exchange::Patience;
+use super::exchange::{Outgoing, Patience};
 use super::notices::Notices;
+use super::shown::Whose;
 use super::{ExchangeFault, answer, client_info, error, raw, relay, result};
 use crate::gate::Gate;
 use crate::line::Line;
@@ -207,7 +208,8 @@ impl Gate {
         let most = self.settings.bounds.response_bytes;
         let body = call.body_with(&members);
         let (patience, notices) = (&mut way.patience, Some(&mut way.notices));
-        let answer = upstream.wire.exchange(body, headers, id, most, patience, notices).await;
+        let message = Outgoing { body, headers, id, whose: Whose::Caller(trail.caller.as_deref()) };
+        let answer = upstream.wire.exchange(message, most, patience, notices).await;
         sending.answered(&seen(&answer));
         Ok(answer?)
     }

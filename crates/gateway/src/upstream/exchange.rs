@@ -1,14 +1,12 @@
 //! One request and its one answer, over HTTP or inside the process.
 
-use std::sync::Arc;
-
-use aldgate_identity::client::upstream::{CredentialFault, UpstreamCredential, UpstreamHeader};
+use aldgate_identity::client::upstream::CredentialFault;
 use aldgate_wire::guard::Limits;
 use aldgate_wire::response::{Answer, AnswerFault, Message, read, read_message};
 use aldgate_wire::sse::{Decoder, SseFault};
 use axum::body::Body;
 use bytes::Bytes;
-use http::header::{AUTHORIZATION, CONTENT_ENCODING, CONTENT_TYPE};
+use http::header::{CONTENT_ENCODING, CONTENT_TYPE};
 use http::{HeaderMap, HeaderValue, Request, Response, StatusCode, Uri};
 use http_body_util::{BodyExt as _, Full};
 use hyper_util::client::legacy::Client;
@@ -16,8 +14,10 @@ use hyper_util::client::legacy::connect::HttpConnector;
 use hyper_util::rt::{TokioExecutor, TokioTimer};
 use tower::ServiceExt as _;
 
+use super::hidden::Hidden;
 use super::notices::Notices;
 pub(super) use super::patience::Patience;
+use super::shown::{Shown, Whose};
 use crate::settings::{Credential, Transport};
 
 /// Nesting of an upstream's answer.
@@ -64,8 +64,8 @@ pub enum ExchangeFault {
         /// The message of an error in its body, where there is one.
         said: Option<String>,
     },
-    /// The upstream does not accept the gateway's credential.
-    #[error("the upstream does not accept the gateway's credential (HTTP status {status})")]
+    /// The upstream does not accept the credential, the gateway's or the caller's.
+    #[error("the upstream does not accept the credential that it was shown (HTTP status {status})")]
     Credential {
         /// The status.
         status: StatusCode,
@@ -162,18 +162,19 @@ impl ExchangeFault {
     }
 }
 
+/// One request as it goes out.
+pub(super) struct Outgoing<'a> {
+    pub(super) body: Vec<u8>,
+    pub(super) headers: HeaderMap,
+    pub(super) id: u64,
+    /// Whose it is.
+    pub(super) whose: Whose<'a>,
+}
+
 /// The way to an upstream, with the credential that the gateway shows there.
 pub(crate) struct Wire {
     path: Path,
     shown: Shown,
-}
-
-/// What is shown to the upstream.
-enum Shown {
-    /// The same with each request.
-    Fixed(Option<HeaderValue>),
-    /// What a source has now.
-    Current(Arc<dyn UpstreamCredential>),
 }
 
 enum Path {
@@ -183,16 +184,7 @@ enum Path {
 
 impl Wire {
     pub(super) fn new(transport: Transport, credential: &Credential) -> Result<Self, TransportFault> {
-        let shown = match credential {
-            Credential::None => Shown::Fixed(None),
-            Credential::Bearer(token) => {
-                let mut value = HeaderValue::try_from(format!("Bearer {token}"))
-                    .map_err(|_| TransportFault::Credential)?;
-                value.set_sensitive(true);
-                Shown::Fixed(Some(value))
-            }
-            Credential::Current(source) => Shown::Current(source.clone()),
-        };
+        let shown = Shown::new(credential)?;
         let path = match transport {
             Transport::Http(uri) => {
                 if uri.scheme_str() != Some("http") || uri.host().is_none() {
@@ -218,66 +210,54 @@ impl Wire {
         Ok(Self { path, shown })
     }
 
-    /// Whether the same credential is shown. Of one that changes nobody knows.
-    pub(super) fn shows_the_same_as(&self, other: &Self) -> bool {
-        match (&self.shown, &other.shown) {
-            (Shown::Fixed(one), Shown::Fixed(other)) => one == other,
-            _ => false,
-        }
+    /// What is shown to the upstream.
+    pub(super) const fn shown(&self) -> &Shown {
+        &self.shown
     }
 
     /// Sends one request and reads its one answer, of `most` bytes, while the patience lasts.
     pub(super) async fn exchange(
         &self,
-        body: Vec<u8>,
-        headers: HeaderMap,
-        id: u64,
+        message: Outgoing<'_>,
         most: usize,
         patience: &mut Patience,
         notices: Option<&mut Notices>,
     ) -> Result<Answer, ExchangeFault> {
         let limits = Limits { max_bytes: most, max_depth: MAX_DEPTH };
+        let id = message.id;
         patience.begin();
-        let response = patience.wait(self.send(body, headers)).await??;
-        receive(response, id, &limits, patience, notices).await
+        let (response, hidden) = patience.wait(self.send(message)).await??;
+        Receiving { id, limits, hidden }.answer(response, patience, notices).await
     }
 
-    /// Sends one request and gives its stream of events, which may last.
-    pub(super) async fn open(&self, body: Vec<u8>, headers: HeaderMap) -> Result<Body, ExchangeFault> {
-        let response = self.send(body, headers).await?;
-        let (status, media) = checked_head(&response)?;
+    /// Sends one request and gives its stream of events, which may last, and what it must not repeat.
+    pub(super) async fn open(&self, message: Outgoing<'_>) -> Result<(Body, Hidden), ExchangeFault> {
+        let (response, hidden) = self.send(message).await?;
+        let (status, media) = checked_head(&response, &hidden)?;
         if status.is_success() && media.eq_ignore_ascii_case("text/event-stream") {
-            return Ok(response.into_body());
+            return Ok((response.into_body(), hidden));
         }
         if !status.is_success() {
             let whole = collect(response.into_body(), 64 << 10, &mut Patience::new(SHORT, SHORT)).await;
-            return Err(ExchangeFault::Status { status, said: said(&whole.unwrap_or_default()) });
+            let whole = hidden.taken_out(whole.unwrap_or_default());
+            return Err(ExchangeFault::Status { status, said: said(&whole) });
         }
         Err(ExchangeFault::MediaType { found: media })
     }
 
-    async fn send(&self, body: Vec<u8>, headers: HeaderMap) -> Result<Response<Body>, ExchangeFault> {
+    async fn send(&self, message: Outgoing<'_>) -> Result<(Response<Body>, Hidden), ExchangeFault> {
         let uri = match &self.path {
             Path::Http { uri, .. } | Path::InProcess { uri, .. } => uri,
         };
-        let mut request = Request::post(uri.clone()).body(Bytes::from(body))?;
-        *request.headers_mut() = headers;
-        let Shown::Current(source) = &self.shown else {
-            if let Shown::Fixed(Some(value)) = &self.shown {
-                request.headers_mut().insert(AUTHORIZATION, value.clone());
-            }
-            return self.carry(request).await;
-        };
-        let now = time::OffsetDateTime::now_utc();
-        let header = source.authorization(None, now).await.map_err(ExchangeFault::NoCredential)?;
-        if let Some(UpstreamHeader { name, value }) = header.clone() {
-            request.headers_mut().insert(name, value);
-        }
+        let mut request = Request::post(uri.clone()).body(Bytes::from(message.body))?;
+        *request.headers_mut() = message.headers;
+        let shown = self.shown.show(request.headers_mut(), message.whose).await;
+        let (hidden, lent) = shown.map_err(ExchangeFault::NoCredential)?;
         let response = self.carry(request).await?;
-        if let Some(header) = header.filter(|_| response.status() == StatusCode::UNAUTHORIZED) {
-            source.refused(None, &header);
+        if let Some(lent) = lent.filter(|_| response.status() == StatusCode::UNAUTHORIZED) {
+            lent.refused();
         }
-        Ok(response)
+        Ok((response, hidden))
     }
 
     async fn carry(&self, mut request: Request<Bytes>) -> Result<Response<Body>, ExchangeFault> {
@@ -302,7 +282,7 @@ impl Wire {
 }
 
 /// The status, and the media type without its parameters, of an answer that may be read.
-fn checked_head(response: &Response<Body>) -> Result<(StatusCode, String), ExchangeFault> {
+fn checked_head(response: &Response<Body>, hidden: &Hidden) -> Result<(StatusCode, String), ExchangeFault> {
     let status = response.status();
     if status.is_redirection() {
         return Err(ExchangeFault::Redirect { status });
@@ -314,36 +294,18 @@ fn checked_head(response: &Response<Body>) -> Result<(StatusCode, String), Excha
     if headers.contains_key(CONTENT_ENCODING) {
         return Err(ExchangeFault::Encoded);
     }
-    let media = headers.get(CONTENT_TYPE).and_then(|value| value.to_str().ok()).unwrap_or_default();
+    let media = headers.get(CONTENT_TYPE).map(HeaderValue::as_bytes).unwrap_or_default();
+    let media = hidden.out_of(media);
+    let media = std::str::from_utf8(&media).unwrap_or_default();
     let media = media.split(';').next().unwrap_or_default().trim();
     Ok((status, media.chars().filter(|letter| !letter.is_control()).take(100).collect()))
 }
 
-async fn receive(
-    response: Response<Body>,
+/// What the answer to one request has to be like.
+struct Receiving {
     id: u64,
-    limits: &Limits,
-    patience: &mut Patience,
-    notices: Option<&mut Notices>,
-) -> Result<Answer, ExchangeFault> {
-    let (status, media) = checked_head(&response)?;
-    let body = response.into_body();
-    if media.eq_ignore_ascii_case("application/json") {
-        let whole = collect(body, limits.max_bytes, patience).await?;
-        return match read(&whole, id, limits) {
-            Ok(answer) => Ok(answer),
-            // An error status with a body that is no message: the status says more.
-            Err(_) if !status.is_success() => Err(ExchangeFault::Status { status, said: said(&whole) }),
-            Err(fault) => Err(fault.into()),
-        };
-    }
-    if !status.is_success() {
-        return Err(ExchangeFault::Status { status, said: None });
-    }
-    if media.eq_ignore_ascii_case("text/event-stream") {
-        return stream(body, id, limits, patience, notices).await;
-    }
-    Err(ExchangeFault::MediaType { found: media })
+    limits: Limits,
+    hidden: Hidden,
 }
 
 async fn collect(mut body: Body, limit: usize, patience: &mut Patience) -> Result<Vec<u8>, ExchangeFault> {
@@ -360,39 +322,68 @@ async fn collect(mut body: Body, limit: usize, patience: &mut Patience) -> Resul
     Ok(whole)
 }
 
-/// Reads a stream up to the answer; notifications on the way are passed on.
-async fn stream(
-    mut body: Body,
-    id: u64,
-    limits: &Limits,
-    patience: &mut Patience,
-    mut notices: Option<&mut Notices>,
-) -> Result<Answer, ExchangeFault> {
-    let mut decoder = Decoder::new(limits.max_bytes);
-    let mut seen = 0_usize;
-    while let Some(frame) = patience.wait(body.frame()).await? {
-        let frame = frame.map_err(|fault| ExchangeFault::Broken(fault.into()))?;
-        let Some(piece) = frame.data_ref() else { continue };
-        seen = seen.saturating_add(piece.len());
-        if seen > limits.max_bytes {
-            return Err(ExchangeFault::TooLarge { limit: limits.max_bytes });
+impl Receiving {
+    async fn answer(
+        &self,
+        response: Response<Body>,
+        patience: &mut Patience,
+        notices: Option<&mut Notices>,
+    ) -> Result<Answer, ExchangeFault> {
+        let (status, media) = checked_head(&response, &self.hidden)?;
+        let body = response.into_body();
+        if media.eq_ignore_ascii_case("application/json") {
+            let whole = collect(body, self.limits.max_bytes, patience).await?;
+            let whole = self.hidden.taken_out(whole);
+            return match read(&whole, self.id, &self.limits) {
+                Ok(answer) => Ok(answer),
+                // An error status with a body that is no message: the status says more.
+                Err(_) if !status.is_success() => Err(ExchangeFault::Status { status, said: said(&whole) }),
+                Err(fault) => Err(fault.into()),
+            };
         }
-        for event in decoder.push(piece)? {
-            // An event of another type, or with nothing in it, is no message.
-            if event.kind != "message" || event.data.iter().all(u8::is_ascii_whitespace) {
-                continue;
+        if !status.is_success() {
+            return Err(ExchangeFault::Status { status, said: None });
+        }
+        if media.eq_ignore_ascii_case("text/event-stream") {
+            return self.stream(body, patience, notices).await;
+        }
+        Err(ExchangeFault::MediaType { found: media })
+    }
+
+    /// Reads a stream up to the answer; notifications on the way are passed on.
+    async fn stream(
+        &self,
+        mut body: Body,
+        patience: &mut Patience,
+        mut notices: Option<&mut Notices>,
+    ) -> Result<Answer, ExchangeFault> {
+        let limits = &self.limits;
+        let mut decoder = Decoder::new(limits.max_bytes);
+        let mut seen = 0_usize;
+        while let Some(frame) = patience.wait(body.frame()).await? {
+            let frame = frame.map_err(|fault| ExchangeFault::Broken(fault.into()))?;
+            let Some(piece) = frame.data_ref() else { continue };
+            seen = seen.saturating_add(piece.len());
+            if seen > limits.max_bytes {
+                return Err(ExchangeFault::TooLarge { limit: limits.max_bytes });
             }
-            match read_message(&event.data, id, limits)? {
-                Message::Answer(answer) => return Ok(answer),
-                Message::Notification { method, params } => {
-                    if let Some(notices) = &mut notices
-                        && patience.wait(notices.pass(&method, params.as_deref())).await?
-                    {
-                        patience.renew();
+            for event in decoder.push(piece)? {
+                // An event of another type, or with nothing in it, is no message.
+                if event.kind != "message" || event.data.iter().all(u8::is_ascii_whitespace) {
+                    continue;
+                }
+                match read_message(&self.hidden.out_of(&event.data), self.id, limits)? {
+                    Message::Answer(answer) => return Ok(answer),
+                    Message::Notification { method, params } => {
+                        if let Some(notices) = &mut notices
+                            && patience.wait(notices.pass(&method, params.as_deref())).await?
+                        {
+                            patience.renew();
+                        }
                     }
                 }
             }
         }
+        Err(ExchangeFault::NoAnswer)
     }
-    Err(ExchangeFault::NoAnswer)
 }

@@ -4,19 +4,20 @@ use async_trait::async_trait;
 use http::{HeaderMap, HeaderValue};
 use time::OffsetDateTime;
 
-use crate::people::{SignedIn, User};
+use crate::people::{PageKey, SignedIn, User};
 
 /// Those who keep the accounts and the sign-in page at `/oauth/sign-in?continue=<path>`, which with `again=1` asks those too
 /// who are signed in.
 #[async_trait]
 pub trait People: Send + Sync {
-    /// Who is signed in in the browser that sent these headers.
+    /// Who is signed in in the browser that sent these headers to an address with this key.
     ///
     /// # Errors
     /// Where nobody can tell.
     async fn signed_in(
         &self,
         headers: &HeaderMap,
+        key: &PageKey,
         now: OffsetDateTime,
     ) -> Result<Option<SignedIn>, PeopleFault>;
 

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use axum::extract::{RawQuery, State};
 use axum::response::{IntoResponse as _, Response};
 use http::{HeaderMap, HeaderValue, StatusCode, header};
-use maud::html;
+use maud::{Markup, html};
 
 use super::AuthorizationServer;
 use super::client::{Client, Known};
@@ -13,7 +13,7 @@ use super::params::Params;
 use super::redirect::{self, Place};
 use super::refusal::{Code, Refusal, RequestId, refuse};
 use super::request::{Answer, Asked};
-use crate::people::{SignedIn, digest, page, page_going_to};
+use crate::people::{PageKey, SignedIn, digest, page, page_going_to};
 
 const CONTINUE: &str = "/oauth/authorize/continue";
 /// The longest path that the sign-in page leads back to.
@@ -64,7 +64,8 @@ pub(super) async fn begin(
     let begun = server.begun(query.as_deref().unwrap_or_default(), &headers).await;
     match begun {
         Ok(response) => response,
-        Err(refused) => server.parted(&headers, refused, Way::Redirect, &id).await,
+        // Any page can lead a browser here: it must not end somebody's session. What the client sees of it is nothing by itself.
+        Err(refused) => server.refused(&refused, Way::Redirect, &id),
     }
 }
 
@@ -101,7 +102,9 @@ impl AuthorizationServer {
         let told = |refusal| Refused::before_consent(refusal, answer.clone(), &client);
         let asked = Asked::read(&params, &client, redirect_uri, &self.settings, now).map_err(told)?;
         let sealed = self.sealed(&asked).map_err(told)?;
-        self.proceed(&asked, &client, headers, &sealed).await.map_err(told)
+        // Who comes from a client has no page of this server yet.
+        let none = PageKey::default();
+        self.proceed(&asked, &client, (headers, &none), &sealed).await.map_err(told)
     }
 
     async fn gone_on(&self, query: &str, headers: &HeaderMap) -> Result<Response, Refused> {
@@ -114,7 +117,15 @@ impl AuthorizationServer {
         }
         let client = self.client_of(&asked).await?;
         let told = |refusal| Refused::before_consent(refusal, asked.answer(), &client);
-        self.proceed(&asked, &client, headers, sealed).await.map_err(told)
+        let key = PageKey::of_query(Some(query));
+        self.proceed(&asked, &client, (headers, &key), sealed).await.map_err(told)
+    }
+
+    /// What the person signs in for who is on the way to answer this sealed request; nothing, where it cannot be answered.
+    pub async fn described(&self, sealed: &str) -> Option<Markup> {
+        let asked = Asked::open(&self.seal, sealed, self.now()).ok()?;
+        let client = self.client_of(&asked).await.ok()?;
+        Some(super::consent::reason(&client, &asked))
     }
 
     /// The client of a request that was validated before, unless it changed meanwhile.
@@ -135,11 +146,11 @@ impl AuthorizationServer {
         &self,
         asked: &Asked,
         client: &Client,
-        headers: &HeaderMap,
+        (headers, key): (&HeaderMap, &PageKey),
         sealed: &str,
     ) -> Result<Response, Refusal> {
         let digest = digest(sealed);
-        let found = self.signed_in(headers).await?;
+        let found = self.signed_in(headers, key).await?;
         // The page sends those on who are signed in, unless it is told to ask again.
         let again = found.is_some().then_some("1");
         let Some(signed_in) = found.filter(|one| asked.is_fresh_enough(one, &digest, self.now())) else {
@@ -162,8 +173,12 @@ impl AuthorizationServer {
     }
 
     /// Who is signed in, unless the account is disabled.
-    pub(super) async fn signed_in(&self, headers: &HeaderMap) -> Result<Option<SignedIn>, Refusal> {
-        let signed_in = self.people.signed_in(headers, self.now()).await;
+    pub(super) async fn signed_in(
+        &self,
+        headers: &HeaderMap,
+        key: &PageKey,
+    ) -> Result<Option<SignedIn>, Refusal> {
+        let signed_in = self.people.signed_in(headers, key, self.now()).await;
         let signed_in = signed_in.map_err(|fault| Refusal::ours("sign-in", &fault))?;
         Ok(signed_in.filter(|signed_in| !signed_in.user.disabled))
     }

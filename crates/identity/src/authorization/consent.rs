@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use aldgate_store::identity::StoredGrant;
 use axum::body::Body;
-use axum::extract::State;
+use axum::extract::{RawQuery, State};
 use axum::response::Response;
 use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
@@ -22,9 +22,11 @@ use super::request::Asked;
 use super::tokens::{Handle, HandleKind};
 use super::{AuthorizationServer, GrantRecord, millis, random};
 use crate::Scopes;
-use crate::people::{SignedIn, is_from, page};
+use crate::people::{PageKey, SignedIn, is_from, page};
 use crate::scopes::{ADMIN, APPROVALS_DECIDE, EVIDENCE_READ, TOOLS_READ, TOOLS_WRITE};
 
+/// The path of the form.
+pub(super) const CONSENT: &str = "/oauth/authorize/consent";
 const PURPOSE: &str = "consent";
 /// How long a code is good.
 const CODE_LIFE: Duration = Duration::seconds(60);
@@ -64,7 +66,7 @@ pub(super) fn ask(
     let body = html! {
         p { "You are signed in as " strong { (signed_in.user.display_name) } " (" (signed_in.user.name) ")." }
         (who(client, &asked.redirect_uri))
-        form method="post" action="/oauth/authorize/consent" {
+        form method="post" action=(signed_in.key.at(CONSENT)) {
             input type="hidden" name="csrf" value=(signed_in.csrf);
             input type="hidden" name="question" value=(URL_SAFE_NO_PAD.encode(sealed));
             fieldset {
@@ -88,6 +90,16 @@ pub(super) fn ask(
         }
     };
     Ok(page(StatusCode::OK, "May this program act for you?", &body))
+}
+
+/// The request that somebody signs in for, told on that page.
+pub(super) fn reason(client: &Client, asked: &Asked) -> Markup {
+    html! {
+        p { "You sign in for a program that wants to act for you. You are asked once more before it may." }
+        (who(client, &asked.redirect_uri))
+        p { "It asks to, in your name:" }
+        ul { @for scope in asked.scopes().iter() { li { (in_words(scope)) " " code { (scope) } } } }
+    }
 }
 
 /// Somebody has answered this request.
@@ -145,11 +157,12 @@ fn in_words(scope: &str) -> &str {
 /// The person answers.
 pub(super) async fn answer(
     State(server): State<Arc<AuthorizationServer>>,
+    RawQuery(query): RawQuery,
     headers: HeaderMap,
     body: Body,
 ) -> Response {
     let id = RequestId::fresh();
-    let consented = server.consented(&headers, body).await;
+    let consented = server.consented(&headers, &PageKey::of_query(query.as_deref()), body).await;
     match consented {
         Ok(response) => response,
         Err(refused) => server.parted(&headers, refused, Way::Page, &id).await,
@@ -157,7 +170,7 @@ pub(super) async fn answer(
 }
 
 impl AuthorizationServer {
-    async fn consented(&self, headers: &HeaderMap, body: Body) -> Result<Response, Refused> {
+    async fn consented(&self, headers: &HeaderMap, key: &PageKey, body: Body) -> Result<Response, Refused> {
         let now = self.now();
         let params = Params::of_form(headers, body).await?;
         if !is_from(&self.settings.issuer, headers) {
@@ -165,7 +178,7 @@ impl AuthorizationServer {
             return Err(refuse(Code::AccessDenied, "origin", "another page", expected).into());
         }
         let nobody = || refuse(Code::AccessDenied, "sign-in", "nobody", "the person who was asked");
-        let signed_in = self.signed_in(headers).await?.ok_or_else(nobody)?;
+        let signed_in = self.signed_in(headers, key).await?.ok_or_else(nobody)?;
         if !signed_in.is_csrf(params.get("csrf").unwrap_or_default()) {
             let expected = "the value of the form that this server made for this session";
             return Err(refuse(Code::AccessDenied, "csrf", "another value", expected).into());

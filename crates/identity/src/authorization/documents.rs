@@ -5,10 +5,11 @@
 //! connection goes to that very address; nothing is followed, and size, time, number and repetition are bounded.
 
 mod fetch;
+mod named;
 #[cfg(test)]
 mod tests;
 
-use std::collections::{BTreeSet, HashMap};
+use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use jsonwebtoken::jwk::JwkSet;
@@ -20,6 +21,8 @@ use url::Url;
 use super::client::{ClientMethod, ClientRecord};
 use super::settings::loopback;
 use fetch::{Fetched, Rules};
+
+pub use named::{MetadataHosts, MetadataHostsFault};
 
 /// How long a document is kept at least, and at most, whatever its server says.
 const KEPT: (Duration, Duration) = (Duration::minutes(5), Duration::hours(24));
@@ -55,7 +58,9 @@ pub(super) enum DocumentFault {
         "a client id that is a URL has to be `https://<host>/<path>`, as it is written when it is normalised"
     )]
     Url,
-    #[error("the address of the host is not of the public internet")]
+    #[error(
+        "the address of the host is not of the public internet, and the host is none that the configuration names"
+    )]
     Address,
     #[error("the host has no address")]
     NoAddress,
@@ -68,12 +73,12 @@ pub(super) enum DocumentFault {
 }
 
 impl Documents {
-    pub(super) fn new(allow_loopback: bool, ports: BTreeSet<u16>) -> Self {
+    pub(super) fn new(allow_loopback: bool, named: MetadataHosts) -> Self {
         Self {
             kept: moka::sync::Cache::new(MOST_KEPT),
             places: Semaphore::new(MOST_AT_ONCE),
             hosts: Hosts::default(),
-            rules: Rules { allow_loopback, ports, timeout: std::time::Duration::from_secs(5) },
+            rules: Rules { allow_loopback, named, timeout: std::time::Duration::from_secs(5) },
         }
     }
 
@@ -141,7 +146,7 @@ impl Documents {
     fn url(&self, id: &str) -> Result<Url, DocumentFault> {
         let url = Url::parse(id).ok().filter(|_| id.len() <= 1000).ok_or(DocumentFault::Url)?;
         let near = self.rules.allow_loopback && loopback(&url);
-        let port = url.port().is_none_or(|port| near || self.rules.ports.contains(&port));
+        let port = url.port().is_none_or(|_| near || self.rules.named.name(&url));
         let scheme = url.scheme() == "https" || (near && url.scheme() == "http");
         let bare = url.username().is_empty() && url.password().is_none() && url.fragment().is_none();
         let path = url.path().len() > 1;

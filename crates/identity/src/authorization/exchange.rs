@@ -91,6 +91,15 @@ impl AuthorizationServer {
         if claims.iss != self.settings.issuer || claims.exp <= now || claims.nbf > now {
             return Err(bad("one that is not good now"));
         }
+        if !self.is_current() {
+            let expected = "a store that says what was revoked; try again later";
+            return Err(refuse(
+                Code::TemporarilyUnavailable,
+                "subject_token",
+                "one that may be good",
+                expected,
+            ));
+        }
         let acting = |actor: &Actor| actor.row().all(|actor| self.acts(&actor.sub));
         if !self.stands(&claims.sub, claims.grant.as_deref()) || !claims.act.as_ref().is_none_or(acting) {
             return Err(bad("one that was revoked"));

@@ -16,4 +16,8 @@ impl HeldKeys for AuthorizationServer {
         let Origin { sub, grant, actors } = *origin;
         Self::stands(self, sub, grant) && actors.iter().all(|actor| self.acts(actor))
     }
+
+    fn is_current(&self) -> bool {
+        Self::is_current(self)
+    }
 }

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use aldgate_store::identity::StoredClient;
+use axum::Extension;
 use axum::body::Body;
 use axum::extract::State;
 use axum::response::Response;
@@ -16,6 +17,8 @@ use super::params;
 use super::redirect::{self, Place};
 use super::refusal::{Code, Refusal, RequestId, answer, refuse};
 use super::{AuthorizationServer, millis, random};
+use crate::people::Source;
+use crate::people::throttle::Wait;
 
 #[derive(Deserialize)]
 struct Registration {
@@ -30,15 +33,17 @@ struct Registration {
 
 pub(super) async fn endpoint(
     State(server): State<Arc<AuthorizationServer>>,
+    source: Option<Extension<Source>>,
     headers: HeaderMap,
     body: Body,
 ) -> Response {
     let id = RequestId::fresh();
-    server.registered(&headers, body).await.unwrap_or_else(|refusal| refusal.response(&id))
+    let source = source.map_or(Source::UNKNOWN, |Extension(source)| source);
+    server.registered(source, &headers, body).await.unwrap_or_else(|refusal| refusal.response(&id))
 }
 
 impl AuthorizationServer {
-    async fn registered(&self, headers: &HeaderMap, body: Body) -> Result<Response, Refusal> {
+    async fn registered(&self, source: Source, headers: &HeaderMap, body: Body) -> Result<Response, Refusal> {
         let now = self.now();
         let kind =
             headers.get(header::CONTENT_TYPE).and_then(|value| value.to_str().ok()).unwrap_or_default();
@@ -53,6 +58,17 @@ impl AuthorizationServer {
         })?;
         let application_type = asked.application_type.clone().unwrap_or_else(|| "native".to_owned());
         let (record, grant_types) = record(asked)?;
+        let of = hex::encode(source.counted()).into_boxed_str();
+        self.registrations.take(&of, millis(now)).map_err(|Wait(wait)| {
+            let seconds = wait.as_secs().saturating_add(1);
+            let expected = format!("fewer registrations from one address; try again in {seconds} s");
+            refuse(
+                Code::TemporarilyUnavailable,
+                "registration",
+                "one more client from this address",
+                expected,
+            )
+        })?;
         let id = format!("dyn_{}", hex::encode(random::<16>().map_err(|_| super::no_seal())?));
         let stored = StoredClient {
             id: id.clone(),

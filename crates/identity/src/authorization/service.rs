@@ -34,6 +34,7 @@ impl AuthorizationServer {
             return Err(refuse(Code::InvalidScope, "scope", sent, super::listed(&most)));
         }
         self.take_proof(request)?;
+        self.standing.serve(&client.id);
         let issue = Issue {
             subject: client.id.clone(),
             name: client.record.name.clone(),

@@ -8,6 +8,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use time::Duration;
 use url::Url;
 
+use super::documents::MetadataHosts;
+use crate::people::Rate;
 use crate::scopes::{ADMIN, APPROVALS_DECIDE, EVIDENCE_READ, TOOLS_READ, TOOLS_WRITE};
 use crate::{Door, Doors, Scopes};
 
@@ -37,6 +39,8 @@ pub struct Settings {
     pub client_metadata: bool,
     /// Whether clients may register themselves (RFC 7591).
     pub dynamic_registration: bool,
+    /// How many of one source.
+    pub registrations: Rate,
     /// How many of them are kept.
     pub most_dynamic_clients: u32,
     /// After what time one of them makes room for others that never got a token.
@@ -45,8 +49,8 @@ pub struct Settings {
     pub idle_clients_kept: Duration,
     /// Whether metadata of clients is fetched from this computer too, without TLS: for tests and development.
     pub allow_loopback_metadata: bool,
-    /// Ports besides 443 from which metadata of clients is fetched.
-    pub metadata_ports: BTreeSet<u16>,
+    /// Hosts from which metadata of clients is fetched although their addresses are private.
+    pub metadata_hosts: MetadataHosts,
     /// Whether proofs of possession at the token endpoint have to hold a nonce (RFC 9449 §8).
     pub require_nonce: bool,
 }
@@ -95,11 +99,12 @@ impl Settings {
             refresh_life: Duration::days(30),
             client_metadata: true,
             dynamic_registration: false,
+            registrations: Rate { burst: 50, every: std::time::Duration::from_secs(10) },
             most_dynamic_clients: 1000,
             unused_clients_kept: Duration::hours(1),
             idle_clients_kept: Duration::days(90),
             allow_loopback_metadata: false,
-            metadata_ports: BTreeSet::new(),
+            metadata_hosts: MetadataHosts::default(),
             require_nonce: false,
         }
     }

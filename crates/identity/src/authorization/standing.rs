@@ -17,7 +17,15 @@ struct Picture {
     services: HashSet<String>,
     /// What this process revoked while a picture was being made: the new one may not have it yet.
     since: HashSet<String>,
+    /// The services to which this process gave tokens while a picture was being made, by what it read in the store itself.
+    served: HashSet<String>,
     at: OffsetDateTime,
+}
+
+impl Picture {
+    fn is_current(&self, now: OffsetDateTime) -> bool {
+        now - self.at <= STALE
+    }
 }
 
 impl Standing {
@@ -28,13 +36,16 @@ impl Standing {
             disabled: none(),
             services: none(),
             since: none(),
+            served: none(),
             at: now - STALE - Duration::SECOND,
         }))
     }
 
     /// Before the store is asked.
     pub(super) fn begin(&self) {
-        self.locked().since.clear();
+        let mut picture = self.locked();
+        picture.since.clear();
+        picture.served.clear();
     }
 
     /// What the store said.
@@ -51,6 +62,8 @@ impl Standing {
         picture.revoked.extend(since);
         picture.disabled = disabled;
         picture.services = services;
+        let served = std::mem::take(&mut picture.served);
+        picture.services.extend(served);
         picture.at = now;
     }
 
@@ -61,20 +74,31 @@ impl Standing {
         picture.since.insert(grant.to_owned());
     }
 
+    /// A service that the store has was given a token: the picture may be older than it.
+    pub(super) fn serve(&self, service: &str) {
+        let mut picture = self.locked();
+        picture.services.insert(service.to_owned());
+        picture.served.insert(service.to_owned());
+    }
+
     /// Whether a grant is known to be revoked.
     pub(super) fn revoked(&self, grant: &str) -> bool {
         self.locked().revoked.contains(grant)
     }
 
+    /// Whether the picture is new enough to be believed.
+    pub(super) fn is_current(&self, now: OffsetDateTime) -> bool {
+        self.locked().is_current(now)
+    }
+
     /// Whether tokens of this subject under this grant stand; without a grant, whether the service does.
     pub(super) fn stands(&self, subject: &str, grant: Option<&str>, now: OffsetDateTime) -> bool {
         let picture = self.locked();
-        let fresh = now - picture.at <= STALE;
         let standing = match grant {
             Some(grant) => !picture.revoked.contains(grant) && !picture.disabled.contains(subject),
             None => picture.services.contains(subject),
         };
-        fresh && standing
+        picture.is_current(now) && standing
     }
 
     fn locked(&self) -> std::sync::MutexGuard<'_, Picture> {

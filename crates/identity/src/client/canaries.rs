@@ -12,7 +12,7 @@ use time::{Duration, OffsetDateTime};
 use super::fake::{self, Fake, Reply, SERVER, reply};
 use super::upstream::{
     Caller, ClientCredentials, ConnectionSettings, Connections, HeaderCredential, HeaderSource, Program,
-    SubjectToken, TokenExchange, TokenExchangeSettings, UpstreamCredential,
+    SubjectToken, TokenExchange, TokenExchangeSettings, UpstreamCredential, Who,
 };
 use super::{
     ClientAuthentication, DpopKey, Keep, LoginSettings, Preregistered, Secret, Session, SigningKey, login,
@@ -142,15 +142,25 @@ async fn no_secret_is_shown_anywhere() {
             scopes: None,
         };
         let connecting = program.clone();
-        let exchange = TokenExchangeSettings { program: program.clone(), audience: None };
+        let exchange = TokenExchangeSettings {
+            program: program.clone(),
+            audience: None,
+            takes: vec!["https://gateway.example".to_owned()],
+        };
         let machine = ClientCredentials::new(Arc::clone(&http), program).unwrap();
         let exchange = TokenExchange::new(Arc::clone(&http), exchange).unwrap();
-        let token = SubjectToken {
-            token: Secret::new("canary-subject".to_owned()),
-            kind: "urn:ietf:params:oauth:token-type:jwt".to_owned(),
-            expires_at: None,
+        let token = SubjectToken { token: Secret::new("canary-subject".to_owned()), expires_at: None };
+        let principal = aldgate_authority::Principal {
+            issuer: "https://gateway.example".to_owned(),
+            subject: "alice".to_owned(),
+            tenant: "default".to_owned(),
+            kind: aldgate_authority::PrincipalKind::Person,
+            roles: std::collections::BTreeSet::new(),
+            name: "Alice".to_owned(),
+            client: "app".to_owned(),
+            actors: Vec::new(),
         };
-        let caller = Caller { user: "alice".to_owned(), rights: "alice".to_owned(), token: Some(token) };
+        let caller = Caller { principal: Arc::new(principal), token: Some(token) };
         shown.debug(&caller);
         let answers: [fn(&Fake, &fake::Asked) -> Reply; 5] = [
             giving,
@@ -162,17 +172,25 @@ async fn no_secret_is_shown_anywhere() {
         let settings_of = ConnectionSettings {
             upstream: "parts".to_owned(),
             program: connecting,
-            redirect: url::Url::parse("https://gateway.example/connections/callback").unwrap(),
+            page: url::Url::parse("https://gateway.example/connections/parts").unwrap(),
+            redirect: url::Url::parse("https://gateway.example/connections/parts/callback").unwrap(),
+            people: "https://gateway.example".to_owned(),
         };
         let seal = aldgate_approval::SealKey::derive(b"canary-seal-canary-seal-canary-seal").unwrap();
-        let connections =
-            Connections::new(Arc::clone(&http), &folder.path().join("c"), seal, settings_of).unwrap();
+        let kept = fake::connections(folder.path(), seal).await;
+        shown.debug(&kept);
+        let connections = Connections::new(Arc::clone(&http), kept, settings_of).unwrap();
+        let who = |user| Who { user, session: "canary-session" };
+        let finish = async |query: String, user| match connections.answer(&query, late) {
+            Ok(answer) => connections.finish(answer, who(user), late).await,
+            Err(fault) => Err(fault),
+        };
         let query = |state: &str| format!("code=code-canary&iss={}&state={state}", fake.base);
-        let page = connections.begin("alice", late).await.unwrap();
+        let page = connections.begin(who("alice"), "/connections/parts?key=canary-key", late).await.unwrap();
         let state = page.query_pairs().find(|(name, _)| name == "state").unwrap().1.into_owned();
-        shown.outcome(connections.finish(&query("canary"), "alice", late).await);
-        shown.outcome(connections.finish(&query(&state), "bob", late).await);
-        shown.outcome(connections.finish(&query(&state), "alice", late).await);
+        shown.outcome(finish(query("canary"), "alice").await);
+        shown.outcome(finish(query(&state), "bob").await);
+        shown.outcome(finish(query(&state), "alice").await);
         states.push(state);
         for (index, answer) in answers.into_iter().enumerate() {
             fake.on("/token", answer);

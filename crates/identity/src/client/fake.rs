@@ -39,6 +39,8 @@ pub(super) struct Reply {
     pub(super) headers: Vec<(&'static str, String)>,
     pub(super) body: String,
     pub(super) after: Duration,
+    /// Answered only once this says so.
+    pub(super) gate: Option<tokio::sync::watch::Receiver<bool>>,
 }
 
 pub(super) fn reply(status: u16, body: Value) -> Reply {
@@ -155,6 +157,9 @@ impl Fake {
             None => self.good(&asked),
         };
         tokio::time::sleep(reply.after).await;
+        if let Some(mut gate) = reply.gate {
+            let _ = gate.wait_for(|open| *open).await;
+        }
         let mut response = Response::builder().status(reply.status);
         for (name, value) in reply.headers {
             response = response.header(name, value);
@@ -257,4 +262,26 @@ pub(super) fn browser(event: LoginEvent<'_>) {
             reqwest::Client::builder().no_proxy().tls_certs_only(std::iter::empty()).build().unwrap();
         let _ = client.get(url).send().await;
     });
+}
+
+/// Where the accounts of `alice`, `bob` and `mallory` are kept.
+pub(super) async fn connections(
+    folder: &std::path::Path,
+    seal: aldgate_approval::SealKey,
+) -> Arc<super::upstream::ConnectionStore> {
+    let store = aldgate_store::identity::IdentityStore::open(folder).await.unwrap();
+    for name in ["alice", "bob", "mallory"] {
+        let account = aldgate_store::identity::NewAccount {
+            id: name.to_owned(),
+            name: name.to_owned(),
+            display_name: name.to_owned(),
+            tenant: "default".to_owned(),
+            roles: Default::default(),
+            password: "none".to_owned(),
+            one_time_until: None,
+            at: 0,
+        };
+        store.add_account(&account).await.unwrap();
+    }
+    super::upstream::ConnectionStore::new(Arc::new(store), seal)
 }

@@ -145,7 +145,7 @@ impl Session {
         };
         match self.refresh(&kept, &refresh, &lock, now).await {
             Ok(access) => Ok(access),
-            Err(SessionFault::Refresh(fault)) if fault.is_final() => {
+            Err(SessionFault::Refresh(fault)) if fault.ends_the_grant() => {
                 self.keep.remove(kept.key())?;
                 Err(self.nobody(format!(": {fault}")))
             }

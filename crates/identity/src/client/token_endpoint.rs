@@ -61,10 +61,11 @@ pub enum TokenFault {
 }
 
 impl TokenFault {
-    /// Whether the server refused what was presented, so that it will never be taken.
+    /// Whether the grant has ended at the server, so that its refresh token will never be taken again. A client that is not
+    /// known, or has another secret now, ends nothing: its operator can put that right.
     #[must_use]
-    pub fn is_final(&self) -> bool {
-        matches!(self, Self::Refused { code, .. } if matches!(code.as_str(), "invalid_grant" | "invalid_client" | "unauthorized_client"))
+    pub fn ends_the_grant(&self) -> bool {
+        matches!(self, Self::Refused { code, .. } if code == "invalid_grant")
     }
 }
 

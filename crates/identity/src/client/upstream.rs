@@ -12,6 +12,7 @@ mod token_exchange;
 
 use std::sync::Arc;
 
+use aldgate_authority::Principal;
 use async_trait::async_trait;
 use http::{HeaderName, HeaderValue};
 use time::OffsetDateTime;
@@ -22,7 +23,7 @@ use super::token_endpoint::TokenFault;
 
 pub use client_credentials::ClientCredentials;
 pub use configured::{ClientMethod, ConfiguredCredential, ConfiguredFault, CredentialKind, Made, Making};
-pub use connection::{ConnectionFault, ConnectionSettings, Connections};
+pub use connection::{ConnectionFault, ConnectionSettings, ConnectionStore, Connections, Returned, Who};
 pub use header::{HeaderCredential, HeaderSource};
 pub use server::Program;
 pub use token_exchange::{TokenExchange, TokenExchangeSettings};
@@ -39,21 +40,18 @@ pub struct UpstreamHeader {
 /// Whom a request to an upstream is for.
 #[derive(Clone, Debug)]
 pub struct Caller {
-    /// Who it is, and nobody else ever: tenant, issuer and subject.
-    pub user: String,
-    /// That, and all else that tells the rights of two calls apart: client, roles, scopes. Exchanged tokens are kept by it.
-    pub rights: String,
-    /// What stands for the caller where a token is asked for in the caller's name.
+    /// Who calls.
+    pub principal: Arc<Principal>,
+    /// The access token that the caller sent, where whoever holds it may use it. An authorization server that takes it
+    /// exchanges it for another; it is sent nowhere else, and never to an upstream.
     pub token: Option<SubjectToken>,
 }
 
-/// A token that the gateway made or holds for a caller, never the one that the caller sent to the gateway.
+/// An access token that stands for a caller.
 #[derive(Clone, Debug)]
 pub struct SubjectToken {
     /// The token.
     pub token: Secret,
-    /// Its type (RFC 8693 §3), such as `urn:ietf:params:oauth:token-type:jwt`.
-    pub kind: String,
     /// From when on it is not good any more. What it was exchanged for is not used longer.
     pub expires_at: Option<OffsetDateTime>,
 }
@@ -81,6 +79,9 @@ pub enum CredentialFault {
     /// A credential of the caller, and there is no caller.
     #[error("the upstream is called in the name of a caller, and this request has none")]
     NoCaller,
+    /// This caller can have no credential.
+    #[error("the upstream is called with a credential of each caller: {0}")]
+    Unfit(&'static str),
     /// The caller's token has ended.
     #[error("the token that stands for the caller has ended")]
     CallerEnded,
@@ -122,6 +123,8 @@ pub enum CredentialFault {
     NotConnected {
         /// The upstream.
         upstream: String,
+        /// The page on which an account is connected.
+        page: String,
     },
     /// What is kept of the connection cannot be used.
     #[error("the user's connection to the upstream cannot be used")]

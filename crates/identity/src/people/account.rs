@@ -15,6 +15,7 @@ use time::OffsetDateTime;
 use time::format_description::well_known::Rfc3339;
 use time::macros::format_description;
 
+pub(super) use confirm::Unsure;
 pub(super) use password::{send as send_password, show as show_password};
 pub(super) use ways_out::{sign_out, sign_out_everywhere};
 
@@ -37,7 +38,8 @@ pub(super) async fn show(State(people): State<Arc<People>>, asked: Asked) -> Res
 }
 
 /// A time for people, and for programs.
-pub(super) fn clock(at: OffsetDateTime) -> Markup {
+#[must_use]
+pub fn clock(at: OffsetDateTime) -> Markup {
     let written = |form| at.format(form).unwrap_or_default();
     let day = written(format_description!("[year]-[month]-[day]"));
     let minute = written(format_description!("[hour]:[minute] UTC"));
@@ -46,7 +48,9 @@ pub(super) fn clock(at: OffsetDateTime) -> Markup {
     }
 }
 
-fn button(path: &str, csrf: &str, kind: &str, told: &str) -> Markup {
+/// A form with nothing to fill in. `csrf` is the session's, `kind` the style of its button, `told` what stands on it.
+#[must_use]
+pub fn button(path: &str, csrf: &str, kind: &str, told: &str) -> Markup {
     html! {
         form method="post" action=(path) {
             input type="hidden" name="csrf" value=(csrf);
@@ -57,9 +61,9 @@ fn button(path: &str, csrf: &str, kind: &str, told: &str) -> Markup {
 
 impl People {
     async fn account_page(&self, asked: &Asked) -> Result<Response, Fault> {
-        let open = match self.open(&asked.headers, asked.now).await? {
+        let open = match self.open(&asked.headers, &asked.key, asked.now).await? {
             None => return Ok(see_other(&format!("{}?continue=%2Faccount", sign_in::PATH))),
-            Some(open) if open.must_change() => return Ok(see_other(PASSWORD)),
+            Some(open) if open.must_change() => return Ok(see_other(&open.key.at(PASSWORD))),
             Some(open) => open,
         };
         let sessions = self.store.sessions_of(&open.account.id).await?;
@@ -81,9 +85,9 @@ impl People {
             (password::form(&open, super::account::PATH, html! {}))
             (self.passkeys(asked, &open).await?)
             h2 { "Sign out" }
-            (button(SIGN_OUT, &open.csrf, "second", "Sign out of this browser"))
+            (button(&open.key.at(SIGN_OUT), &open.csrf, "second", "Sign out of this browser"))
             p.hint { "Ends every session above, and takes back what programs were granted in your name." }
-            (button(EVERYWHERE, &open.csrf, "grave", "Sign out everywhere"))
+            (button(&open.key.at(EVERYWHERE), &open.csrf, "grave", "Sign out everywhere"))
         };
         let passkeys = self.relying_party().is_some();
         Ok(page_with_passkeys(StatusCode::OK, "Your account", &body, passkeys))

@@ -63,6 +63,19 @@ pub struct Listed {
     pub changed_at: OffsetDateTime,
 }
 
+/// What is to be changed of an account.
+#[derive(Clone, Debug, Default)]
+pub struct Change {
+    /// What the person signs in with.
+    pub name: String,
+    /// Another name to show.
+    pub display_name: Option<String>,
+    /// Another tenant.
+    pub tenant: Option<String>,
+    /// All roles from now on.
+    pub roles: Option<BTreeSet<String>>,
+}
+
 /// Why an account cannot be made or changed.
 #[derive(Debug, thiserror::Error)]
 pub enum AccountFault {
@@ -185,6 +198,28 @@ impl Accounts {
     /// Where the store fails.
     pub async fn list(&self) -> Result<Vec<Listed>, AccountFault> {
         Ok(self.store.accounts().await?.into_iter().map(listed).collect())
+    }
+
+    /// Gives an account another name to show, tenant or roles, where they are given, and ends its sessions and what it granted:
+    /// tokens say what it had before.
+    ///
+    /// # Errors
+    /// Where there is none of this name, a text cannot be used, or the store fails.
+    pub async fn change(&self, change: &Change, now: OffsetDateTime) -> Result<User, AccountFault> {
+        let account = self.named(&change.name).await?;
+        let display_name = change.display_name.as_deref().map_or(account.display_name.as_str(), str::trim);
+        let tenant = change.tenant.as_deref().unwrap_or(&account.tenant);
+        let roles = change.roles.as_ref().unwrap_or(&account.roles);
+        check("name to show", display_name, true)?;
+        check("tenant", tenant, false)?;
+        for role in roles {
+            check("role", role, false)?;
+        }
+        if !self.store.change_account(&account.id, (display_name, tenant, roles), stored(now)).await? {
+            return Err(AccountFault::None { name: account.name });
+        }
+        let (display_name, tenant, roles) = (display_name.to_owned(), tenant.to_owned(), roles.clone());
+        Ok(User { display_name, tenant, roles, ..User::of(account) })
     }
 
     /// Disables an account, and ends its sessions.

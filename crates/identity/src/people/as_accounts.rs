@@ -5,7 +5,7 @@ use http::{HeaderMap, HeaderValue};
 use time::OffsetDateTime;
 
 use super::keys::kept;
-use super::{People, SignedIn, User};
+use super::{PageKey, People, SignedIn, User};
 use crate::authorization::{self, Barred, PeopleFault};
 
 #[async_trait]
@@ -13,9 +13,10 @@ impl authorization::People for People {
     async fn signed_in(
         &self,
         headers: &HeaderMap,
+        key: &PageKey,
         now: OffsetDateTime,
     ) -> Result<Option<SignedIn>, PeopleFault> {
-        Self::signed_in(self, headers, now).await.map_err(PeopleFault::because)
+        Self::signed_in(self, headers, key, now).await.map_err(PeopleFault::because)
     }
 
     async fn part(&self, headers: &HeaderMap) -> Result<Vec<HeaderValue>, PeopleFault> {

@@ -2,11 +2,11 @@
 
 use std::convert::Infallible;
 use std::error::Error;
-use std::net::{IpAddr, Ipv6Addr, SocketAddr};
+use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::Duration;
 
-use axum::extract::{ConnectInfo, FromRequestParts};
+use axum::extract::{ConnectInfo, FromRef, FromRequestParts};
 use axum::response::{IntoResponse as _, Response};
 use http::{HeaderMap, HeaderValue, StatusCode, header, request};
 use maud::{Markup, html};
@@ -14,11 +14,13 @@ use time::OffsetDateTime;
 
 use super::keys::random_text;
 use super::throttle::Source;
-use super::{Fault, People, page};
+use super::{Fault, PageKey, People, SignedIn, page};
 
-/// A request.
-pub(super) struct Asked {
+/// A request for a page, and who sent it from where. It is taken from the parts of a request.
+pub struct Asked {
     pub(super) headers: HeaderMap,
+    /// The key in the address.
+    pub(super) key: PageKey,
     pub(super) source: Source,
     pub(super) now: OffsetDateTime,
     /// Names the request in the log and on the page that refuses it.
@@ -36,19 +38,26 @@ pub(super) enum Whom<'a> {
     Nobody,
 }
 
-impl FromRequestParts<Arc<People>> for Asked {
+impl<S> FromRequestParts<S> for Asked
+where
+    S: Send + Sync,
+    Arc<People>: FromRef<S>,
+{
     type Rejection = Infallible;
 
-    async fn from_request_parts(
-        parts: &mut request::Parts,
-        people: &Arc<People>,
-    ) -> Result<Self, Self::Rejection> {
+    async fn from_request_parts(parts: &mut request::Parts, state: &S) -> Result<Self, Self::Rejection> {
+        let people = Arc::<People>::from_ref(state);
         let told = parts.extensions.get::<Source>().copied();
         let peer = parts.extensions.get::<ConnectInfo<SocketAddr>>().map(|peer| Source(peer.0.ip()));
-        // Those whose address nobody knows count as one.
-        let source = told.or(peer).unwrap_or(Source(IpAddr::V6(Ipv6Addr::UNSPECIFIED)));
+        let source = told.or(peer).unwrap_or(Source::UNKNOWN);
         let id = random_text::<9>().unwrap_or_default();
-        Ok(Self { headers: parts.headers.clone(), source, now: people.now(), id })
+        Ok(Self {
+            headers: parts.headers.clone(),
+            key: PageKey::of(&parts.uri),
+            source,
+            now: people.now(),
+            id,
+        })
     }
 }
 
@@ -78,18 +87,19 @@ impl Asked {
         is_from(&people.settings.issuer.origin().ascii_serialization(), &self.headers)
     }
 
-    /// Notes that somebody was not let in, at which step and why.
+    /// Notes that a form was not taken, at which step and of whom.
     pub(super) fn log(&self, step: &'static str, whom: Whom<'_>) {
         let (account, typed) = match whom {
             Whom::Account(id) => (Some(id), None),
             Whom::Typed(hash) => (None, Some(hash)),
             Whom::Nobody => (None, None),
         };
-        tracing::warn!(request = self.id, step, source = %self.source.0, account, typed, "a sign-in was refused");
+        tracing::warn!(request = self.id, step, source = %self.source.0, account, typed, "a form was refused");
     }
 
     /// The answer to a failure, which is logged with all its causes.
-    pub(super) fn failed(&self, fault: &Fault) -> Response {
+    #[must_use]
+    pub fn failed(&self, fault: &Fault) -> Response {
         let mut causes = String::new();
         let mut cause = fault.source();
         while let Some(next) = cause {
@@ -112,32 +122,64 @@ impl Asked {
     }
 
     /// The page of a form that cannot be taken.
-    pub(super) fn foreign(&self, back: &str) -> Response {
+    #[must_use]
+    pub fn foreign(&self, back: &str) -> Response {
         let told = "This form was not sent from a page of this server, or it is too old.";
         let body = html! { (alert(told)) p { a href=(back) { "Open the page once more" } } (self.named()) };
         page(StatusCode::FORBIDDEN, "Not taken", &body)
     }
 
+    /// The page of a form that cannot be read, from the page at `path`. It is logged.
+    #[must_use]
+    pub fn unread(&self, signed_in: &SignedIn, path: &str) -> Response {
+        self.log("form", Whom::Account(&signed_in.user.id));
+        self.foreign(&signed_in.key.at(path))
+    }
+
+    /// What names the request in the log and on the page.
+    #[must_use]
+    pub fn id(&self) -> &str {
+        &self.id
+    }
+
+    /// When it came.
+    #[must_use]
+    pub const fn now(&self) -> OffsetDateTime {
+        self.now
+    }
+
+    /// The same at an address with this query: where another server led the browser back to an address without a key, the page
+    /// that it came from says which.
+    #[must_use]
+    pub fn at(self, address: &str) -> Self {
+        let query = address.split_once('?').map(|(_, query)| query);
+        Self { key: PageKey::of_query(query), ..self }
+    }
+
     /// What names the request, for whoever is asked about it.
-    pub(super) fn named(&self) -> Markup {
+    #[must_use]
+    pub fn named(&self) -> Markup {
         html! { p.quiet { "Request " code { (self.id) } } }
     }
 }
 
 /// A message that a screen reader tells at once.
-pub(super) fn alert(told: &str) -> Markup {
+#[must_use]
+pub fn alert(told: &str) -> Markup {
     html! { div role="alert" { p { (told) } } }
 }
 
 /// The same answer, with the time after which to try again.
-pub(super) fn wait_for(mut response: Response, wait: Duration) -> Response {
+#[must_use]
+pub fn wait_for(mut response: Response, wait: Duration) -> Response {
     let seconds = wait.as_secs() + u64::from(wait.subsec_nanos() > 0);
     response.headers_mut().insert(header::RETRY_AFTER, HeaderValue::from(seconds.max(1)));
     response
 }
 
 /// The way to another page after a form (RFC 9110 §15.4.4).
-pub(super) fn see_other(path: &str) -> Response {
+#[must_use]
+pub fn see_other(path: &str) -> Response {
     let mut response = StatusCode::SEE_OTHER.into_response();
     if let Ok(path) = HeaderValue::from_str(path) {
         response.headers_mut().insert(header::LOCATION, path);

@@ -57,12 +57,12 @@ pub(super) fn session_hash(id: &str) -> Vec<u8> {
 }
 
 /// A time as the store keeps it: milliseconds since 1970.
-pub(super) fn stored(at: OffsetDateTime) -> i64 {
+pub(crate) fn stored(at: OffsetDateTime) -> i64 {
     i64::try_from(at.unix_timestamp_nanos().div_euclid(1_000_000)).unwrap_or(i64::MAX)
 }
 
 /// A time of the store. What no calendar has is the beginning of 1970: long over.
-pub(super) fn kept(at: i64) -> OffsetDateTime {
+pub(crate) fn kept(at: i64) -> OffsetDateTime {
     OffsetDateTime::from_unix_timestamp_nanos(i128::from(at) * 1_000_000)
         .unwrap_or(OffsetDateTime::UNIX_EPOCH)
 }

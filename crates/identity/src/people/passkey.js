@@ -1,18 +1,19 @@
 "use strict";
-// Forms for passkeys are hidden until this script finds that the browser has passkeys.
-for (const form of document.querySelectorAll("form[data-passkey]")) {
+// Buttons for passkeys, and forms that have no other button, are hidden until this script finds that the browser has passkeys.
+for (const button of document.querySelectorAll("button[data-passkey]")) {
   const { PublicKeyCredential: api } = window;
   if (!api?.parseCreationOptionsFromJSON || !api.parseRequestOptionsFromJSON || !api.prototype.toJSON) continue;
-  form.hidden = false;
+  const form = button.form;
+  form.hidden = button.hidden = false;
   const message = form.querySelector("[role=alert]");
-  const button = form.querySelector("button");
-  form.addEventListener("submit", async (event) => {
+  button.addEventListener("click", async (event) => {
     event.preventDefault();
+    if (!button.formNoValidate && !form.reportValidity()) return;
     message.hidden = true;
     button.disabled = true;
     try {
-      const options = JSON.parse(form.dataset.options);
-      const credential = form.dataset.passkey === "create"
+      const options = JSON.parse(button.dataset.options);
+      const credential = button.dataset.passkey === "create"
         ? await navigator.credentials.create({ publicKey: api.parseCreationOptionsFromJSON(options) })
         : await navigator.credentials.get({ publicKey: api.parseRequestOptionsFromJSON(options) });
       form.elements.credential.value = JSON.stringify(credential.toJSON());

@@ -1,6 +1,7 @@
 //! Passkeys (Web Authentication, level 3): to sign in without a name and a password, where the browser runs the script for
 //! it. Without script the pages are as if there were none.
 
+mod answered;
 mod own;
 mod proof;
 mod sign_in;
@@ -36,9 +37,13 @@ const CHALLENGE: Duration = Duration::from_secs(300);
 
 /// What a challenge is for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Ceremony {
+pub(super) enum Ceremony {
+    /// A passkey is made.
     Create,
+    /// Somebody signs in.
     Get,
+    /// Somebody who signed in proves it anew.
+    Act,
 }
 
 impl Ceremony {
@@ -46,14 +51,15 @@ impl Ceremony {
         match self {
             Self::Create => "passkey create",
             Self::Get => "passkey get",
+            Self::Act => "act",
         }
     }
 }
 
 /// A challenge that was set here. The form carries it, with a tag: no row is written for one that nobody answers.
-struct Challenge {
-    text: String,
-    until: i64,
+pub(super) struct Challenge {
+    pub(super) text: String,
+    pub(super) until: i64,
 }
 
 impl People {
@@ -64,7 +70,7 @@ impl People {
     }
 
     /// A new challenge, and the field that brings it back. It is bound to a cookie or a session.
-    fn challenge(
+    pub(super) fn challenge(
         &self,
         ceremony: Ceremony,
         bound: &[u8],
@@ -78,7 +84,7 @@ impl People {
     }
 
     /// The challenge in a field, where it was set here, for this, and its time is not over.
-    fn opened(
+    pub(super) fn opened(
         &self,
         ceremony: Ceremony,
         bound: &[u8],

@@ -9,7 +9,7 @@ use time::OffsetDateTime;
 
 use super::cookies::Cookie;
 use super::keys::{kept, millis, random_text, session_hash, stored};
-use super::{Fault, People, SignedIn, User};
+use super::{Fault, PageKey, People, SignedIn, User};
 
 /// How exactly the last use of a session is kept.
 const SEEN: Duration = Duration::from_secs(60);
@@ -22,6 +22,7 @@ pub(super) struct Open {
     pub(super) session: Session,
     pub(super) account: Account,
     pub(super) csrf: String,
+    pub(super) key: PageKey,
 }
 
 impl Open {
@@ -30,18 +31,24 @@ impl Open {
         self.account.one_time_until.is_some()
     }
 
-    pub(super) fn is_csrf(&self, sent: &str) -> bool {
-        super::keys::same(&self.csrf, sent)
-    }
-
     pub(super) fn at(&self) -> OffsetDateTime {
         kept(self.session.signed_in_at)
+    }
+
+    pub(super) fn signed_in(self) -> SignedIn {
+        SignedIn {
+            at: self.at(),
+            csrf: self.csrf,
+            key: self.key,
+            signed_in_for: self.session.signed_in_for,
+            user: Arc::new(User::of(self.account)),
+        }
     }
 }
 
 /// A session to be begun: what the browser gets and what is kept of it.
 pub(super) struct Fresh {
-    id: String,
+    pub(super) id: String,
     pub(super) hash: Vec<u8>,
 }
 
@@ -54,22 +61,19 @@ impl Fresh {
 }
 
 impl People {
-    /// Who is signed in in the browser that sent these headers. Nobody is who has to change the password first.
+    /// Who is signed in in the browser that sent these headers to an address with this key. Nobody is who has to change the
+    /// password first.
     ///
     /// # Errors
     /// Where the store fails.
     pub async fn signed_in(
         &self,
         headers: &HeaderMap,
+        key: &PageKey,
         now: OffsetDateTime,
     ) -> Result<Option<SignedIn>, Fault> {
-        let open = self.open(headers, now).await?.filter(|open| !open.must_change());
-        Ok(open.map(|open| SignedIn {
-            at: open.at(),
-            csrf: open.csrf,
-            signed_in_for: open.session.signed_in_for,
-            user: Arc::new(User::of(open.account)),
-        }))
+        let open = self.open(headers, key, now).await?.filter(|open| !open.must_change());
+        Ok(open.map(Open::signed_in))
     }
 
     /// Ends the session of these headers where other programs get to see its cookie: before an answer leads the browser to
@@ -94,9 +98,27 @@ impl People {
         kept(idle.min(session.signed_in_at.saturating_add(millis(self.settings.absolute))))
     }
 
-    /// The session of these headers, whether or not its password has to be changed.
-    pub(super) async fn open(&self, headers: &HeaderMap, now: OffsetDateTime) -> Result<Option<Open>, Fault> {
+    /// The key of the pages of the session with this id. Where nobody else gets to see cookies there is none.
+    pub(super) fn page_key(&self, id: &str) -> PageKey {
+        if self.settings.shares_cookies() {
+            PageKey::made(self.keys.tag("page", &[id.as_bytes()]))
+        } else {
+            PageKey::default()
+        }
+    }
+
+    /// The session of these headers and the key of the page, whether or not its password has to be changed.
+    pub(super) async fn open(
+        &self,
+        headers: &HeaderMap,
+        sent: &PageKey,
+        now: OffsetDateTime,
+    ) -> Result<Option<Open>, Fault> {
         let Some(id) = Cookie::Session.read(headers, self.settings.is_secure()) else { return Ok(None) };
+        let key = self.page_key(id);
+        if self.settings.shares_cookies() && !sent.is_same(&key) {
+            return Ok(None);
+        }
         let hash = session_hash(id);
         let Some((session, account)) = self.store.session(&hash).await? else { return Ok(None) };
         let is_over = self.end_of(&session) <= now
@@ -109,7 +131,7 @@ impl People {
         if stored(now).saturating_sub(session.seen_at) >= exactness {
             self.store.see_session(&hash, stored(now)).await?;
         }
-        Ok(Some(Open { session, account, csrf: self.keys.tag("csrf", &[id.as_bytes()]) }))
+        Ok(Some(Open { session, account, csrf: self.keys.tag("csrf", &[id.as_bytes()]), key }))
     }
 
     /// What the store is told of a session that begins.

@@ -20,7 +20,7 @@ use super::page::{page_going_on, page_with_passkeys};
 use super::password::Password;
 use super::session::Fresh;
 use super::throttle::Trier;
-use super::{Fault, People, SignInName};
+use super::{Fault, PageKey, People, SignInName};
 
 /// The path of the page.
 pub(super) const PATH: &str = "/oauth/sign-in";
@@ -65,16 +65,19 @@ pub(super) async fn show(
     let wanted = wanted.map(|Query(wanted)| wanted).unwrap_or_default();
     let destination = Destination::read(&wanted.r#continue);
     let shown = async {
-        let open = people.open(&asked.headers, asked.now).await?;
+        let open = people.open(&asked.headers, &asked.key, asked.now).await?;
         match open {
-            Some(open) if wanted.again.is_empty() => Ok(see_other(&if open.must_change() {
-                destination.after(super::account::PASSWORD)
-            } else {
-                destination.as_str().to_owned()
-            })),
+            Some(open) if wanted.again.is_empty() => {
+                let on = if open.must_change() {
+                    destination.after(super::account::PASSWORD)
+                } else {
+                    destination.as_str().to_owned()
+                };
+                Ok(see_other(&open.key.at(&on)))
+            }
             open => {
                 let name = open.map(|open| open.account.name).unwrap_or_default();
-                people.form(&asked, StatusCode::OK, &destination, &name, html! {})
+                people.form(&asked, StatusCode::OK, &destination, &name, html! {}).await
             }
         }
     };
@@ -95,7 +98,7 @@ pub(super) async fn send(
 
 impl People {
     /// The page with the form. Its token is bound to a cookie, so that no other page can sign somebody in as somebody else.
-    pub(super) fn form(
+    pub(super) async fn form(
         &self,
         asked: &Asked,
         status: StatusCode,
@@ -113,9 +116,11 @@ impl People {
             }
         };
         let csrf = self.keys.tag("form", &[bound.as_bytes()]);
+        let reason = self.reason(destination).await;
         let is_wrong = status == StatusCode::FORBIDDEN;
         let body = html! {
             (message)
+            (reason)
             form method="post" action=(PATH) {
                 input type="hidden" name="csrf" value=(csrf);
                 input type="hidden" name="continue" value=(destination.as_str());
@@ -135,6 +140,14 @@ impl People {
         ))
     }
 
+    /// What the person signs in for, where that is a request of a program.
+    async fn reason(&self, destination: &Destination) -> Markup {
+        let (Some(describes), Some(sealed)) = (self.describes.get(), destination.sealed()) else {
+            return html! {};
+        };
+        describes(sealed).await.unwrap_or_default()
+    }
+
     pub(super) fn is_own_form(&self, asked: &Asked, csrf: &str) -> bool {
         let bound = Cookie::Form.read(&asked.headers, self.settings.is_secure());
         asked.is_from_here(self)
@@ -147,7 +160,7 @@ impl People {
             asked.log("csrf", Whom::Nobody);
             let told = "This form was not sent from this page, or the browser takes no cookies. Try again.";
             let message = html! { (alert(told)) (asked.named()) };
-            return self.form(asked, StatusCode::FORBIDDEN, &destination, "", message);
+            return self.form(asked, StatusCode::FORBIDDEN, &destination, "", message).await;
         }
         let name = SignInName::parse(&sent.name).ok();
         let account = match &name {
@@ -160,18 +173,21 @@ impl People {
         let whom = account.as_ref().map_or(Whom::Typed(typed), |account| Whom::Account(&account.id));
 
         let device = account.as_ref().and_then(|of| self.device(&asked.headers, &of.id, asked.now));
-        let trier = match device {
-            Some(device) => Trier::Device(device),
-            None => Trier::Stranger { name: counted_as, source: asked.source },
+        let stranger = Trier::Stranger { name: counted_as, source: asked.source };
+        let count = |trier| self.throttle.count(trier, &self.keys, stored(asked.now));
+        // Others may have used up what the device has, where they see its cookie: then it is as good as any other place.
+        let counted = match device {
+            Some(device) => count(Trier::Device(device)).or_else(|_| count(stranger)),
+            None => count(stranger),
         };
-        let counted = match self.throttle.count(trier, &self.keys, stored(asked.now)) {
+        let counted = match counted {
             Ok(counted) => counted,
             Err(wait) => {
                 asked.log("throttle", whom);
                 let told = "Too many tries from here. Wait some minutes, or use a device that you signed in with before.";
                 let message = html! { (alert(told)) (asked.named()) };
-                let form =
-                    self.form(asked, StatusCode::TOO_MANY_REQUESTS, &destination, &sent.name, message)?;
+                let status = StatusCode::TOO_MANY_REQUESTS;
+                let form = self.form(asked, status, &destination, &sent.name, message).await?;
                 return Ok(wait_for(form, wait.0));
             }
         };
@@ -196,7 +212,7 @@ impl People {
             (_, signed_in) => {
                 asked.log(signed_in.err().unwrap_or("name"), whom);
                 let message = html! { (alert(REFUSED)) (asked.named()) };
-                self.form(asked, StatusCode::FORBIDDEN, &destination, &sent.name, message)
+                self.form(asked, StatusCode::FORBIDDEN, &destination, &sent.name, message).await
             }
         }
     }
@@ -250,10 +266,11 @@ impl People {
     ) -> Result<Response, Fault> {
         tracing::info!(request = asked.id, account = account.id, source = %asked.source.0, "somebody signed in");
         let cookies = self.cookies(fresh, &account.id, asked.now)?;
+        let key = self.page_key(&fresh.id);
         let on = if account.one_time_until.is_some() {
-            see_other(&destination.after(super::account::PASSWORD))
+            see_other(&key.at(&destination.after(super::account::PASSWORD)))
         } else {
-            go_on("You are signed in", destination)
+            go_on("You are signed in", destination, &key)
         };
         let form = Cookie::Form.clear(self.settings.is_secure());
         Ok(with_cookies(with_cookies(on, cookies), [form]))
@@ -262,10 +279,7 @@ impl People {
 
 /// The way on after a form. To another program it is a page between: browsers hold a redirect after a form to what the
 /// page allowed, and this page does not know the other program.
-pub(super) fn go_on(title: &str, destination: &Destination) -> Response {
-    if destination.is_elsewhere() {
-        page_going_on(title, destination.as_str())
-    } else {
-        see_other(destination.as_str())
-    }
+pub(super) fn go_on(title: &str, destination: &Destination, key: &PageKey) -> Response {
+    let on = key.at(destination.as_str());
+    if destination.is_elsewhere() { page_going_on(title, &on) } else { see_other(&on) }
 }

@@ -5,6 +5,8 @@ use std::sync::Arc;
 
 use time::OffsetDateTime;
 
+use super::PageKey;
+
 /// A person's account.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct User {
@@ -23,7 +25,9 @@ pub struct User {
 }
 
 /// A session of a browser in which somebody is signed in.
-#[derive(Clone, PartialEq, Eq)]
+#[derive(Clone)]
+// Only `is_csrf` takes the same time wherever two differ.
+#[cfg_attr(test, derive(PartialEq, Eq))]
 pub struct SignedIn {
     /// Who.
     pub user: Arc<User>,
@@ -31,6 +35,8 @@ pub struct SignedIn {
     pub at: OffsetDateTime,
     /// What forms of this session carry in the field `csrf`, so that no other page can send them.
     pub csrf: String,
+    /// What the addresses of this session's pages carry.
+    pub key: PageKey,
     /// The authorization request that the person signed in for: SHA-256 of its sealed text, base64url.
     pub signed_in_for: Option<String>,
 }

@@ -1,6 +1,8 @@
 //! Whole requests, as browsers send them.
 
+mod anew;
 mod log;
+mod page_keys;
 mod pages;
 mod passkeys;
 mod passwords;
@@ -70,6 +72,15 @@ impl Site {
         Self { router: people.router(), people, accounts, clock, folder }
     }
 
+    /// Changes the store behind the server's back.
+    async fn meddle(&self, statement: &'static str) {
+        let options =
+            sqlx::sqlite::SqliteConnectOptions::new().filename(self.folder.path().join("identity.sqlite"));
+        let pool = sqlx::SqlitePool::connect_with(options).await.unwrap();
+        sqlx::query(statement).execute(&pool).await.unwrap();
+        pool.close().await;
+    }
+
     fn now(&self) -> OffsetDateTime {
         *self.clock.lock().unwrap()
     }
@@ -106,11 +117,17 @@ impl Site {
 
     fn browser_at(&self, source: IpAddr) -> Browser {
         let issuer = self.people.settings.issuer.origin().ascii_serialization();
-        Browser { router: self.router.clone(), cookies: BTreeMap::new(), source, issuer }
+        Browser {
+            router: self.router.clone(),
+            cookies: BTreeMap::new(),
+            source,
+            issuer,
+            key: PageKey::default(),
+        }
     }
 
     async fn who(&self, browser: &Browser) -> Option<SignedIn> {
-        self.people.signed_in(&browser.headers(), self.now()).await.unwrap()
+        self.people.signed_in(&browser.headers(), &browser.key, self.now()).await.unwrap()
     }
 }
 
@@ -121,6 +138,8 @@ struct Browser {
     cookies: BTreeMap<String, String>,
     source: IpAddr,
     issuer: String,
+    /// The key in the last address that the browser was led to.
+    key: PageKey,
 }
 
 struct Answer {
@@ -139,6 +158,13 @@ impl Answer {
         let found = self.body.split_once(&mark).and_then(|(_, rest)| rest.split_once('"'));
         let (value, _) = found.unwrap_or_else(|| panic!("no field {name} in {}", self.body));
         value.replace("&amp;", "&")
+    }
+
+    /// Where it leads by itself.
+    fn target(&self) -> Option<String> {
+        let refreshed = self.body.split_once("0; url=").and_then(|(_, rest)| rest.split_once('"'));
+        let refreshed = refreshed.map(|(to, _)| to.replace("&amp;", "&"));
+        self.header("location").map(str::to_owned).or(refreshed)
     }
 
     fn cookies(&self) -> Vec<&str> {
@@ -180,15 +206,19 @@ impl Browser {
             }
         }
         let body = body.collect().await.unwrap().to_bytes();
-        Answer {
-            status: parts.status,
-            headers: parts.headers,
-            body: String::from_utf8_lossy(&body).into_owned(),
+        let body = String::from_utf8_lossy(&body).into_owned();
+        let answer = Answer { status: parts.status, headers: parts.headers, body };
+        if let Some((_, query)) = answer.target().as_deref().and_then(|to| to.split_once('?')) {
+            let led = PageKey::of_query(Some(query));
+            if led != PageKey::default() {
+                self.key = led;
+            }
         }
+        answer
     }
 
     async fn get(&mut self, path: &str) -> Answer {
-        self.send(Request::get(path).body(Body::empty()).unwrap()).await
+        self.send(Request::get(self.key.at(path)).body(Body::empty()).unwrap()).await
     }
 
     async fn post(&mut self, path: &str, fields: &[(&str, &str)]) -> Answer {
@@ -200,7 +230,7 @@ impl Browser {
         let body = url::form_urlencoded::Serializer::new(String::new()).extend_pairs(fields).finish();
         let mut request = Request::builder()
             .method(Method::POST)
-            .uri(path)
+            .uri(self.key.at(path))
             .header(header::CONTENT_TYPE, "application/x-www-form-urlencoded");
         for (name, value) in headers {
             request = request.header(*name, *value);

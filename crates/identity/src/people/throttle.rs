@@ -4,11 +4,11 @@
 //! the person signed in with before, has counts of its own. What all strangers do together holds back only those that
 //! failed already.
 
-mod buckets;
+pub(crate) mod buckets;
 #[cfg(test)]
 mod tests;
 
-use std::net::IpAddr;
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 use std::time::Duration;
 
 pub use buckets::Rate;
@@ -23,11 +23,17 @@ use super::settings::Tries;
 pub struct Source(pub IpAddr);
 
 impl Source {
-    /// What counts as one: an IPv4 address, or the network of 64 bits that one subscriber has (RFC 6177).
-    fn counted(self) -> Vec<u8> {
+    /// Whom nobody knows the address of: they count as one.
+    pub const UNKNOWN: Self = Self(IpAddr::V6(Ipv6Addr::UNSPECIFIED));
+
+    /// What counts as one: this computer, whichever of its own addresses it used, an IPv4 address, or the network of 56 bits that one
+    /// subscriber has (RFC 6177 §2).
+    #[must_use]
+    pub fn counted(self) -> Vec<u8> {
         match self.0.to_canonical() {
+            address if address.is_loopback() => Vec::from(Ipv4Addr::LOCALHOST.octets()),
             IpAddr::V4(address) => address.octets().to_vec(),
-            IpAddr::V6(address) => address.octets().into_iter().take(8).collect(),
+            IpAddr::V6(address) => address.octets().into_iter().take(7).collect(),
         }
     }
 }
@@ -61,7 +67,7 @@ pub(super) struct Counted {
 
 /// How long to wait before the next try.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Wait(pub(super) Duration);
+pub(crate) struct Wait(pub(crate) Duration);
 
 fn everybody() -> Key {
     Key::from("all")

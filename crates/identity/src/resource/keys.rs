@@ -31,6 +31,9 @@ pub trait HeldKeys: Send + Sync {
 
     /// Whether all whom a token came from still stand. Asked at each use of a token.
     fn stands(&self, origin: &Origin<'_>) -> bool;
+
+    /// Whether what was revoked is known. While it is not, nobody stands.
+    fn is_current(&self) -> bool;
 }
 
 /// Reads a set. A key of no kind that is used here is left out: it may have come later.

@@ -34,8 +34,8 @@ pub(super) fn principal(
         None if checked.subject == checked.client => PrincipalKind::Service,
         None => PrincipalKind::Person,
     };
-    // Somebody who acts for another would be a second person to whoever decides: who acts is not carried on yet. At our own
-    // server only services act for others, and no service decides.
+    // Whoever acts for somebody counts as the caller too when a decision is made. At our own server they are clients of that
+    // server; which namespace another issuer takes the names of its actors from is not said.
     if claims.contains_key("act") && !matches!(issuer.keys, KeySource::Held(_)) {
         return Err(refused(
             "it is of somebody who acts for somebody else (`act`), which is not taken of this issuer",
@@ -49,6 +49,7 @@ pub(super) fn principal(
         roles: named.roles(&names.roles)?,
         name: named.text(&names.name, 256)?.unwrap_or(&checked.subject).to_owned(),
         client: checked.client.clone(),
+        actors: checked.actors.clone(),
     })
 }
 

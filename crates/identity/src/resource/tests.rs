@@ -12,6 +12,7 @@ mod settings;
 mod table_first;
 
 use std::collections::BTreeSet;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
 
 use arc_swap::ArcSwap;
@@ -98,12 +99,17 @@ pub(super) fn b64(bytes: impl AsRef<[u8]>) -> String {
 pub(super) struct InMemory {
     pub(super) keys: ArcSwap<JwkSet>,
     pub(super) revoked: Mutex<BTreeSet<String>>,
+    pub(super) knows_nothing: AtomicBool,
 }
 
 impl InMemory {
     pub(super) fn of(signers: &[&Signer]) -> Arc<Self> {
         let keys = signers.iter().map(|signer| signer.jwk.clone()).collect();
-        Arc::new(Self { keys: ArcSwap::from_pointee(JwkSet { keys }), revoked: Mutex::default() })
+        Arc::new(Self {
+            keys: ArcSwap::from_pointee(JwkSet { keys }),
+            revoked: Mutex::default(),
+            knows_nothing: AtomicBool::default(),
+        })
     }
 }
 
@@ -114,8 +120,15 @@ impl HeldKeys for InMemory {
 
     fn stands(&self, origin: &Origin<'_>) -> bool {
         let revoked = self.revoked.lock().unwrap();
+        if !self.is_current() {
+            return false;
+        }
         let actors = origin.actors.iter().map(String::as_str);
         !actors.chain([origin.sub]).chain(origin.grant).any(|one| revoked.contains(one))
+    }
+
+    fn is_current(&self) -> bool {
+        !self.knows_nothing.load(Ordering::SeqCst)
     }
 }
 

@@ -167,8 +167,10 @@ impl Verifier {
             actors: &good.actors,
         };
         match &issuer.keys {
-            Keys::Held(held) if !held.stands(&origin) => Err(refused("it was revoked")),
-            _ => Ok(()),
+            Keys::Remote(_) => Ok(()),
+            Keys::Held(held) if held.stands(&origin) => Ok(()),
+            Keys::Held(held) if held.is_current() => Err(refused("it was revoked")),
+            Keys::Held(_) => Err(Unauthenticated::Unavailable),
         }
     }
 

@@ -13,7 +13,6 @@ use sqlx::{Row as _, SqliteConnection};
 use super::IdentityStore;
 use crate::fault::{Doing as _, StoreFault};
 pub use passkeys::{Passkey, PasskeyUse};
-use sessions::insert_session;
 pub use sessions::{Session, SessionEnds, SessionStart};
 
 /// What [`account`] reads.
@@ -89,6 +88,23 @@ fn account(row: &SqliteRow) -> Result<Account, StoreFault> {
     let roles = serde_json::from_str(roles)
         .map_err(|source| StoreFault::Unreadable { what: "list of roles", source })?;
     Ok(Account { roles, ..account })
+}
+
+/// A password that its person changes.
+#[derive(Clone, Copy)]
+pub struct PasswordChange<'a> {
+    /// The account.
+    pub user: &'a str,
+    /// The PHC string of the password that was checked.
+    pub checked: &'a str,
+    /// The PHC string of the new one.
+    pub anew: &'a str,
+    /// SHA-256 of what the cookie of the session holds that it is changed in.
+    pub session: &'a [u8],
+    /// SHA-256 of what that cookie holds from now on.
+    pub hash: &'a [u8],
+    /// When.
+    pub at: i64,
 }
 
 async fn end_sessions(connection: &mut SqliteConnection, user: &str) -> Result<(), StoreFault> {
@@ -173,6 +189,37 @@ impl IdentityStore {
         row.as_ref().map(account).transpose()
     }
 
+    /// Gives an account another name to show, tenant and roles, ends its sessions, and notes that what was granted until now is
+    /// good no more; `false` where there is none.
+    ///
+    /// # Errors
+    /// Where the database refuses.
+    pub async fn change_account(
+        &self,
+        id: &str,
+        (display_name, tenant, roles): (&str, &str, &BTreeSet<String>),
+        now: i64,
+    ) -> Result<bool, StoreFault> {
+        let roles = serde_json::to_string(roles)
+            .map_err(|source| StoreFault::Unreadable { what: "list of roles", source })?;
+        let mut transaction = self.pool.begin_with("BEGIN IMMEDIATE").await.doing("begin")?;
+        let done = sqlx::query(
+            "UPDATE users SET display_name = ?, tenant = ?, roles = ?, changed_at = ?, signed_out_at = ? WHERE id = ?",
+        )
+        .bind(display_name)
+        .bind(tenant)
+        .bind(roles)
+        .bind(now)
+        .bind(now)
+        .bind(id)
+        .execute(&mut *transaction)
+        .await
+        .doing("change an account")?;
+        end_sessions(&mut transaction, id).await?;
+        transaction.commit().await.doing("change an account")?;
+        Ok(done.rows_affected() == 1)
+    }
+
     /// Disables an account, which ends its sessions, or enables it; `false` where there is none.
     ///
     /// # Errors
@@ -197,8 +244,8 @@ impl IdentityStore {
         Ok(done.rows_affected() == 1)
     }
 
-    /// Gives an account a password that is good once and until `until`, ends its sessions and removes its passkeys; `false` where there is no
-    /// such account.
+    /// Gives an account a password that is good once and until `until`, ends its sessions, and removes its passkeys and the accounts that
+    /// it connected: whoever had it may have added them. `false` where there is no such account.
     ///
     /// # Errors
     /// Where the database refuses.
@@ -222,40 +269,55 @@ impl IdentityStore {
         .await
         .doing("reset a password")?;
         end_sessions(&mut transaction, id).await?;
-        sqlx::query("DELETE FROM passkeys WHERE user = ?")
-            .bind(id)
-            .execute(&mut *transaction)
-            .await
-            .doing("remove passkeys")?;
+        for own in ["DELETE FROM passkeys WHERE user = ?", "DELETE FROM connections WHERE user = ?"] {
+            sqlx::query(own).bind(id).execute(&mut *transaction).await.doing("reset a password")?;
+        }
         transaction.commit().await.doing("reset a password")?;
         Ok(done.rows_affected() == 1)
     }
 
     /// Replaces the password that was checked by the person's own new one, notes that what was granted until now is good no
-    /// more, ends all sessions and begins `start`, whose password is the new one; `false`, and nothing is changed, where the account has another password meanwhile or is
-    /// disabled.
+    /// more, and ends all sessions but the one that it is changed in, which goes on under another name; `false`, and nothing is
+    /// changed, where the account has another password meanwhile or is disabled, or that session ended.
     ///
     /// # Errors
     /// Where the database refuses.
-    pub async fn change_password(&self, checked: &str, start: &SessionStart<'_>) -> Result<bool, StoreFault> {
+    pub async fn change_password(&self, change: &PasswordChange<'_>) -> Result<bool, StoreFault> {
         let mut transaction = self.pool.begin_with("BEGIN IMMEDIATE").await.doing("begin")?;
-        sqlx::query(
+        let changed = sqlx::query(
             "UPDATE users SET password = ?, one_time_until = NULL, changed_at = ?, signed_out_at = ? \
-             WHERE id = ? AND password = ?",
+             WHERE id = ? AND password = ? AND disabled = 0",
         )
-        .bind(start.password)
-        .bind(start.at)
-        .bind(start.at)
-        .bind(start.user)
-        .bind(checked)
+        .bind(change.anew)
+        .bind(change.at)
+        .bind(change.at)
+        .bind(change.user)
+        .bind(change.checked)
         .execute(&mut *transaction)
         .await
         .doing("change a password")?;
-        end_sessions(&mut transaction, start.user).await?;
-        if !insert_session(&mut transaction, start).await? {
+        // Nobody signs in here: no session begins.
+        let goes_on = sqlx::query(
+            "UPDATE sessions SET hash = ?, signed_in_at = ?, seen_at = ? WHERE hash = ? AND user = ?",
+        )
+        .bind(change.hash)
+        .bind(change.at)
+        .bind(change.at)
+        .bind(change.session)
+        .bind(change.user)
+        .execute(&mut *transaction)
+        .await
+        .doing("go on with a session")?;
+        if changed.rows_affected() != 1 || goes_on.rows_affected() != 1 {
             transaction.rollback().await.doing("end")?;
             return Ok(false);
         }
+        sqlx::query("DELETE FROM sessions WHERE user = ? AND hash <> ?")
+            .bind(change.user)
+            .bind(change.hash)
+            .execute(&mut *transaction)
+            .await
+            .doing("end sessions")?;
         transaction.commit().await.doing("change a password")?;
         Ok(true)
     }

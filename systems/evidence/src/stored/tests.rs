@@ -18,6 +18,7 @@ fn row(tenant: &str, call: u8, kind: Kind) -> Row {
         roles: std::collections::BTreeSet::new(),
         name: "Agent".to_owned(),
         client: "agent".to_owned(),
+        actors: Vec::new(),
     };
     let call = CallId::from_random([call; 16]);
     let mut row = Row::new(kind, Timestamp(1_700), call, Arc::new(principal), "tools/call");

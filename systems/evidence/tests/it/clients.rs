@@ -49,6 +49,7 @@ async fn recorded(folder: &Path) -> (Store, String) {
         roles: std::collections::BTreeSet::new(),
         name: "Agent".to_owned(),
         client: "agent".to_owned(),
+        actors: Vec::new(),
     });
     let row = |kind, call: u8| {
         let call = CallId::from_random([call; 16]);

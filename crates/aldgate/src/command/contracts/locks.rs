@@ -11,7 +11,7 @@ use aldgate_gateway::{LiveContracts, fetch_live};
 
 use super::fault::ContractsFault;
 use crate::coded::WithCode as _;
-use crate::config::{Kind, Loaded, UpstreamSection, upstream_settings};
+use crate::config::{Credentials, Kind, Loaded, UpstreamSection, upstream_settings};
 use crate::fault::{CommandFault, quoted};
 
 /// The upstreams that are meant, each with the path of its lock.
@@ -44,6 +44,7 @@ pub(super) fn chosen(
     only: Option<&str>,
 ) -> miette::Result<Vec<(UpstreamSettings, PathBuf)>> {
     let mut found = Vec::new();
+    let credentials = Credentials::of_the_host()?;
     for (name, section, path) in sections(loaded, only)? {
         if section.kind == Kind::Inproc {
             let help = "serve it with `aldgate serve field-service` and pin it over HTTP";
@@ -51,7 +52,9 @@ pub(super) fn chosen(
                 format!("upstream `{name}` runs inside the gateway's process and cannot be asked from here");
             return Err(CommandFault::Configuration { what, help }.into());
         }
-        found.push((upstream_settings(name, section, None, true)?, path));
+        let mut settings = upstream_settings(name, section, None)?;
+        settings.credential = credentials.own(name, section)?;
+        found.push((settings, path));
     }
     Ok(found)
 }

@@ -103,6 +103,7 @@ impl Side {
         let settings = UpstreamSettings {
             name: shown,
             prefix: String::new(),
+            tenants: None,
             transport: Transport::Http(uri),
             credential: bearer.map_or(Credential::None, |bearer| Credential::Bearer(bearer.to_owned())),
             pins: Pins::FirstUse,

@@ -39,6 +39,16 @@ pub(super) fn run(asked: &ExplainArguments) -> miette::Result<ExitCode> {
         }
     })?;
     let principal = principal(configured);
+    if let Some(upstream) =
+        named.upstream().filter(|upstream| !loaded.config.serves(upstream, &principal.tenant))
+    {
+        let what = format!(
+            "upstream `{upstream}` does not serve the tenant `{}` of `{}`: for it, what it offers does not exist",
+            out::plain(&principal.tenant),
+            out::plain(name),
+        );
+        return Err(CommandFault::usage(what).into());
+    }
     let action = asked.action.as_deref().and_then(Action::parse).unwrap_or(named.used_by());
     let arguments: Box<RawValue> = object(&asked.args)?;
     let completed = asked.argument.as_deref().map(argument).transpose()?;
@@ -115,6 +125,16 @@ impl<'a> Named<'a> {
             known: quoted(reviewed.resources.iter().map(|one| one.template.as_str())),
             help: Some("a URI that no resource of the configuration stands for cannot be read"),
         })
+    }
+
+    /// The upstream that it is of.
+    fn upstream(&self) -> Option<&str> {
+        match self {
+            Self::Tool(tool) => Some(&tool.upstream),
+            Self::Resource(resource, _) => Some(&resource.upstream),
+            Self::Prompt(prompt) => Some(&prompt.upstream),
+            Self::Gateway => None,
+        }
     }
 
     /// What it is there for.

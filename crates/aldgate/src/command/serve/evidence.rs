@@ -40,7 +40,7 @@ pub(super) async fn run(arguments: &EvidenceArguments) -> miette::Result<()> {
     let shelves = upstreams_of(&loaded)?.into_iter().filter_map(|upstream| {
         let Pins::Locked(lock) = upstream.pins else { return None };
         let visible = visible.remove(&upstream.name).unwrap_or_default();
-        Some(Shelf { tenants: None, lock: Arc::new(lock), visible })
+        Some(Shelf { tenants: upstream.tenants, lock: Arc::new(lock), visible })
     });
     let key = read_host_key(&folder)?;
     let source = Arc::new(Stored::new(Arc::new(store)));

@@ -1,7 +1,7 @@
 use std::path::PathBuf;
 
 use aldgate_approval::SealFault;
-use aldgate_authority::PolicyFault;
+use aldgate_authority::{AliasFault, PolicyFault};
 use aldgate_contract::LockFault;
 use aldgate_contract::signature::{KeyFault, KeyringFault};
 use aldgate_gateway::StartFault;
@@ -68,6 +68,15 @@ pub(crate) enum AssembleFault {
     #[error("the principals cannot be used")]
     #[diagnostic(code("AG-CONFIG-PRINCIPALS"))]
     Principals(#[from] TokensFault),
+    #[error("the people in `[[people]]` cannot be used")]
+    #[diagnostic(code("AG-CONFIG-PEOPLE"))]
+    People(#[from] AliasFault),
+    #[error("{what}")]
+    #[diagnostic(code("AG-CONFIG-PEOPLE"), help("{help}"))]
+    Person { what: String, help: String },
+    #[error("the accounts and clients that `[[people]]` names cannot be read")]
+    #[diagnostic(code("AG-STORE"))]
+    Accounts(#[source] Box<StoreFault>),
     #[error("{what}")]
     #[diagnostic(code("AG-CONFIG-VALUE"))]
     Value { what: String },

@@ -5,7 +5,7 @@ use std::time::Duration;
 use aldgate_gateway::settings::{ApprovalTimes, Bounds, Doors, Settings, Violations};
 
 use super::AssembleFault;
-use super::reach::reach;
+use super::reach::{base, reach};
 use crate::config::Loaded;
 use crate::config::types::Span;
 
@@ -47,7 +47,7 @@ pub(super) fn settings(loaded: &Loaded) -> Result<Settings, AssembleFault> {
             "`approvals.hold` is longer than `25s`; clients give up on a request after 30 s".to_owned();
         return Err(AssembleFault::Value { what });
     }
-    let settings = Settings {
+    let mut settings = Settings {
         doors: Doors { hosts: config.gateway.hosts.clone(), origins: config.gateway.origins.clone() },
         bounds: Bounds {
             header_bytes: within("limits.header_bytes", limits.header_bytes, 8 << 10, 1 << 20)?,
@@ -95,8 +95,17 @@ pub(super) fn settings(loaded: &Loaded) -> Result<Settings, AssembleFault> {
                 .unwrap_or(u32::MAX),
             window: lasting("limits.output_violations_within", limits.output_violations_within, SECOND, DAY)?,
         },
-        decide_hint: config.approvals.decide_with.clone(),
+        decide_hint: String::new(),
+        approval_pages: None,
         reach: reach(config)?,
+    };
+    if config.runs_a_server() {
+        settings.approval_pages = Some(base(&settings.reach).to_owned());
+    }
+    settings.decide_hint = match (&config.approvals.decide_with, &settings.approval_pages) {
+        (Some(configured), _) => configured.clone(),
+        (None, Some(base)) => format!("{base}/approvals in a browser, or `aldgate approvals approve`"),
+        (None, None) => "`aldgate approvals approve`".to_owned(),
     };
     if settings.bounds.call_timeout > settings.bounds.longest_call {
         let what =

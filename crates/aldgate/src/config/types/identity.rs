@@ -1,6 +1,7 @@
 //! `[identity]`: whose tokens are taken, and the authorization server of the gateway's own.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::path::PathBuf;
 
 use aldgate_identity::resource::{ProofRule, SigningAlgorithm};
 use schemars::JsonSchema;
@@ -88,6 +89,36 @@ fn name() -> String {
     "name".to_owned()
 }
 
+/// A person who is several principals. Nobody decides its own call, under whichever of these names it was made.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct PersonSection {
+    /// A name for the person here; it stands nowhere else.
+    pub(crate) name: String,
+    /// Names of `[[principals]]`.
+    #[serde(default)]
+    pub(crate) principals: Vec<String>,
+    /// Names of accounts of the gateway's own authorization server (`aldgate users`).
+    #[serde(default)]
+    pub(crate) accounts: Vec<String>,
+    /// Clients of that server (`aldgate clients`) that act for themselves or for others in the person's hands.
+    #[serde(default)]
+    pub(crate) clients: Vec<String>,
+    /// Subjects of `[[identity.issuers]]`.
+    #[serde(default)]
+    pub(crate) subjects: Vec<SubjectSection>,
+}
+
+/// A subject as its issuer names it.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct SubjectSection {
+    /// The `issuer` of one of `[[identity.issuers]]`.
+    pub(crate) issuer: String,
+    /// The `sub` of its tokens.
+    pub(crate) subject: String,
+}
+
 /// How tokens are checked that are no JWT (RFC 7662).
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
@@ -125,6 +156,12 @@ pub(crate) struct ServerSection {
     pub(crate) roles: BTreeMap<String, Vec<String>>,
     /// Whether clients are known by a document at their URL (CIMD).
     pub(crate) client_metadata: bool,
+    /// Hosts of a private network whose clients' documents are fetched although their addresses are not public, each as `host` or,
+    /// where the port is not 443, `host:port`. Loopback addresses and those of private networks are reached for these hosts, others
+    /// that are not public for none.
+    pub(crate) client_metadata_hosts: BTreeSet<String>,
+    /// File with the certificate authorities (PEM) of those hosts, which are trusted for them beside the system's. Read at the start.
+    pub(crate) client_metadata_ca: Option<PathBuf>,
     /// Whether clients may register themselves (RFC 7591). For old clients: anybody who reaches the gateway may.
     pub(crate) dynamic_registration: bool,
 }
@@ -144,6 +181,8 @@ impl Default for ServerSection {
             everybody: list(&["tools:read", "tools:write", "evidence:read", "approvals:decide", "admin"]),
             roles: BTreeMap::new(),
             client_metadata: true,
+            client_metadata_hosts: BTreeSet::new(),
+            client_metadata_ca: None,
             dynamic_registration: false,
         }
     }

@@ -1,5 +1,6 @@
 //! `[upstreams.NAME]`: how a server is reached, what it is shown, and what it may do.
 
+use std::collections::BTreeSet;
 use std::path::PathBuf;
 
 use aldgate_identity::client::upstream::ConfiguredCredential;
@@ -60,10 +61,16 @@ pub(crate) struct UpstreamSection {
     /// What visible tool names begin with.
     #[serde(default)]
     pub(crate) prefix: String,
+    /// The tenants that it serves. To principals of all others it does not exist. Needed as soon as principals of two tenants can
+    /// call, be it with a token of the configuration, from an issuer, or with an account (`identity.server.tenants`).
+    pub(crate) tenants: Option<BTreeSet<String>>,
     /// Environment variable with the bearer token that the gateway shows this upstream.
     pub(crate) bearer_env: Option<String>,
     /// What the gateway shows this upstream, where it is not a token in a variable.
     pub(crate) credential: Option<ConfiguredCredential>,
+    /// What it is shown with requests of the gateway's own, which compare its contracts and hear of changes, where `credential` is
+    /// one of each caller: of kind `none`, `header` or `client_credentials`. Nothing, where this is left out.
+    pub(crate) own_credential: Option<ConfiguredCredential>,
     /// What this upstream may ask the caller's client for. Nothing, unless it stands here.
     #[serde(default)]
     pub(crate) may_ask: Vec<Asking>,

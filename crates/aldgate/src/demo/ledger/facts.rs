@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use aldgate_agent::RunReport;
 use serde::Serialize;
-use serde_json::{Map, Value};
+use serde_json::Value;
 
 use super::super::stage::{AGENT, Stage};
 use crate::admin::{Admin, AdminFault};
@@ -21,6 +21,8 @@ const EXPORT: &str = "tickets/export_service_records";
 pub(in crate::demo) struct Facts {
     /// Requests of the agent that the gateway answered over HTTP.
     pub(in crate::demo) agent_requests: usize,
+    /// Whether everybody in the rows had a token that the gateway's authorization server gave out.
+    pub(in crate::demo) signed_in: bool,
     /// Whether the servers are reached over HTTP.
     pub(in crate::demo) over_http: bool,
     /// The agent's calls that each upstream completed.
@@ -51,20 +53,21 @@ pub(in crate::demo) struct Facts {
     pub(in crate::demo) export_refused: bool,
     /// Exports that were dispatched.
     pub(in crate::demo) exports: usize,
-    /// Rows of evidence of this run, read back from the store through the admin API.
+    /// Rows of evidence of this run, read back from the store through the admin API: those about accounts and clients are not
+    /// counted, which the gateway writes when it gets to them.
     pub(in crate::demo) rows: usize,
     /// The search engine that the manuals server names.
     pub(in crate::demo) search_backend: Option<String>,
 }
 
 /// The position of the newest row of evidence, 0 where there is none: a kept store holds rows of earlier runs.
-pub(in crate::demo) async fn newest_row(stage: &Stage) -> Result<i64, AdminFault> {
-    let newest = page(&admin(stage), 1, None).await?;
+pub(in crate::demo) async fn newest_row(stage: &Stage) -> miette::Result<i64> {
+    let newest = page(&admin(stage).await?, 1, None).await?;
     Ok(newest.iter().filter_map(position).max().unwrap_or(0))
 }
 
-fn admin(stage: &Stage) -> Admin {
-    Admin::at(stage.admin(), Some(stage.approver_token().to_owned()))
+async fn admin(stage: &Stage) -> miette::Result<Admin> {
+    Ok(Admin::at(stage.admin(), Some(stage.people().ledger().await?)))
 }
 
 async fn page(admin: &Admin, limit: usize, before: Option<i64>) -> Result<Vec<Value>, AdminFault> {
@@ -104,9 +107,21 @@ fn word<'a>(row: &'a Value, pointer: &str) -> &'a str {
     row.pointer(pointer).and_then(Value::as_str).unwrap_or_default()
 }
 
+/// Whether some rows are of somebody with a token of this issuer, and all others of the gateway itself, which compares contracts.
+pub(super) fn all_signed_in(rows: &[Value], issuer: &str) -> bool {
+    let mut others =
+        rows.iter().map(|row| word(row, "/principal/issuer")).filter(|found| *found != "aldgate");
+    others.next().is_some_and(|first| first == issuer) && others.all(|found| found == issuer)
+}
+
+/// Whether the row is about an account or a client, and no request.
+fn is_about_people(row: &Value) -> bool {
+    word(row, "/kind") == "identity"
+}
+
 /// Whether the row is of the principal that works the ticket.
 fn is_agents(row: &Value) -> bool {
-    word(row, "/principal/issuer") == "config" && word(row, "/principal/subject") == AGENT
+    word(row, "/principal/kind") == "service" && word(row, "/principal/subject") == AGENT
 }
 
 impl Facts {
@@ -117,10 +132,12 @@ impl Facts {
         report: &RunReport,
         refused_without_secret: Option<bool>,
         search_backend: Option<String>,
-    ) -> Result<Self, AdminFault> {
-        let admin = admin(stage);
-        let rows = rows_after(&admin, start).await?;
+    ) -> miette::Result<Self> {
+        let admin = admin(stage).await?;
+        let mut rows = rows_after(&admin, start).await?;
+        rows.retain(|row| !is_about_people(row));
         let mut facts = Self::of_rows(&rows);
+        facts.signed_in = all_signed_in(&rows, stage.issuer());
         facts.over_http = stage.servers().is_some();
         facts.refused_without_secret = refused_without_secret;
         facts.contracts_equal = contracts_equal(&admin.get("/v1/status").await?);
@@ -179,7 +196,8 @@ fn contracts_equal(status: &Value) -> usize {
     let upstreams = status.get("upstreams").and_then(Value::as_array).into_iter().flatten();
     let equal = upstreams.map(|upstream| {
         let compared = upstream.get("compared_at").is_some_and(|at| !at.is_null());
-        let changed = upstream.get("changed").and_then(Value::as_object).map_or(0, Map::len);
+        let changed = ["quarantined", "drift"].map(|state| upstream.get(state)?.as_array().map(Vec::len));
+        let changed = changed.into_iter().flatten().sum::<usize>();
         let pinned = upstream.get("pinned").and_then(Value::as_u64);
         let pinned = pinned.and_then(|pinned| usize::try_from(pinned).ok()).unwrap_or(0);
         if compared { pinned.saturating_sub(changed) } else { 0 }

@@ -3,10 +3,12 @@ use std::collections::BTreeMap;
 use expect_test::{Expect, expect};
 use serde_json::{Value, json};
 
+use super::facts::all_signed_in;
 use super::{Facts, NEVER};
 
 fn all() -> Facts {
     Facts {
+        signed_in: true,
         agent_requests: 12,
         over_http: true,
         completed: BTreeMap::from([("tickets".to_owned(), 3), ("manuals".to_owned(), 1)]),
@@ -39,9 +41,10 @@ fn said(facts: &Facts, boundary: &str) -> String {
 #[test]
 fn a_claim_is_made_only_for_what_was_seen() {
     let full = claims(&all());
-    assert_eq!(full.len(), 9);
+    assert_eq!(full.len(), 10);
     type Change = fn(&mut Facts);
-    let switched_off: [(&str, Change); 14] = [
+    let switched_off: [(&str, Change); 15] = [
+        ("signed in", |facts| facts.signed_in = false),
         ("agent to gateway", |facts| facts.agent_requests = 0),
         ("gateway to servers", |facts| facts.over_http = false),
         ("gateway to servers", |facts| facts.completed.clear()),
@@ -134,7 +137,7 @@ fn why_there_is_no_order_is_told_by_what_was_seen() {
 }
 
 fn row(kind: &str, who: &str, more: Value) -> Value {
-    let mut row = json!({"kind": kind, "principal": {"issuer": "config", "subject": who}});
+    let mut row = json!({"kind": kind, "principal": {"kind": if who == "agent" { "service" } else { "person" }, "subject": who}});
     if let (Value::Object(row), Value::Object(more)) = (&mut row, more) {
         row.extend(more);
     }
@@ -176,4 +179,17 @@ fn who_decides_its_own_call_is_not_another() {
     let rows = [row("approval_asked", "agent", tool.clone()), row("approval_decided", "agent", tool)];
     let facts = Facts::of_rows(&rows);
     assert_eq!((facts.decision.as_deref(), facts.decided_by_another), (Some("approve"), false));
+}
+
+#[test]
+fn who_signed_in_is_told_of_rows_alone() {
+    let of = |issuers: &[&str]| {
+        let rows: Vec<_> = issuers.iter().map(|issuer| json!({"principal": {"issuer": issuer}})).collect();
+        all_signed_in(&rows, "http://gateway")
+    };
+    assert!(of(&["aldgate", "http://gateway", "http://gateway"]));
+    assert!(!of(&[]), "nobody was there");
+    assert!(!of(&["aldgate"]), "the gateway signs in nowhere");
+    assert!(!of(&["http://gateway", "config"]));
+    assert!(!of(&["config", "http://gateway"]));
 }

@@ -14,7 +14,9 @@ use serde::Deserialize;
 use serde_json::value::{RawValue, to_raw_value};
 
 use crate::listen::{ListChange, Lists, Wanted};
-use crate::upstream::exchange::MAX_DEPTH;
+use crate::upstream::exchange::{MAX_DEPTH, Outgoing};
+use crate::upstream::hidden::Hidden;
+use crate::upstream::shown::Whose;
 use crate::upstream::{ExchangeFault, Upstream};
 
 /// Bytes of one event: an acknowledgement repeats all that was asked for.
@@ -26,6 +28,7 @@ const MAX_WAIT: Duration = Duration::from_secs(10);
 pub(super) struct Hearing {
     id: u64,
     body: Body,
+    hidden: Hidden,
     decoder: Decoder,
     events: std::vec::IntoIter<Vec<u8>>,
     pub(super) asked: Wanted,
@@ -50,10 +53,11 @@ pub(super) async fn hear(upstream: &Upstream, asked: Wanted) -> Result<Hearing, 
 async fn acknowledged(upstream: &Upstream, asked: Wanted) -> Result<Hearing, ExchangeFault> {
     let filter = to_raw_value(&asked.as_filter()).map_err(ExchangeFault::Request)?;
     let (id, body, headers) = upstream.own_request(Method::Listen, None, &[("notifications", &*filter)])?;
-    let body = upstream.wire.open(body, headers).await?;
+    let (body, hidden) = upstream.wire.open(Outgoing { body, headers, id, whose: Whose::Gateway }).await?;
     let mut hearing = Hearing {
         id,
         body,
+        hidden,
         decoder: Decoder::new(MAX_EVENT),
         events: Vec::new().into_iter(),
         asked,
@@ -123,7 +127,7 @@ impl Hearing {
         let limits = Limits { max_bytes: MAX_EVENT, max_depth: MAX_DEPTH };
         loop {
             if let Some(data) = self.events.next() {
-                return Ok(Some(read_message(&data, self.id, &limits)?));
+                return Ok(Some(read_message(&self.hidden.out_of(&data), self.id, &limits)?));
             }
             let Some(frame) = self.body.frame().await else { return Ok(None) };
             let frame = frame.map_err(|fault| ExchangeFault::Broken(fault.into()))?;

@@ -1,6 +1,6 @@
 use std::net::IpAddr;
 
-use super::is_public;
+use super::{is_inside, is_public};
 
 fn public(text: &str) -> bool {
     is_public(text.parse::<IpAddr>().expect("address"))
@@ -62,5 +62,32 @@ fn only_addresses_of_the_public_internet_are() {
         "5f00::1",
     ] {
         assert!(!public(text), "{text}");
+    }
+}
+
+#[test]
+fn inside_are_private_networks_and_this_computer() {
+    let inside = |text: &str| is_inside(text.parse::<IpAddr>().expect("address"));
+    for text in
+        ["10.1.2.3", "100.64.0.1", "127.0.0.1", "172.16.0.1", "192.168.1.1", "fd00::1", "fc00::1", "::1"]
+    {
+        assert!(inside(text), "{text}");
+    }
+    for text in [
+        "1.1.1.1",
+        "0.0.0.0",
+        "169.254.169.254",
+        "172.32.0.1",
+        "192.0.0.1",
+        "224.0.0.1",
+        "255.255.255.255",
+        "2606:4700::1111",
+        "fe80::1",
+        "::",
+        "ff02::1",
+        "::ffff:10.0.0.1",
+        "64:ff9b::a00:1",
+    ] {
+        assert!(!inside(text), "{text}");
     }
 }

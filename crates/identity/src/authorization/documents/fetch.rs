@@ -1,14 +1,13 @@
 //! Getting one document.
 
-use std::collections::BTreeSet;
 use std::net::{IpAddr, SocketAddr};
 use std::time::Duration;
 
 use http::{StatusCode, header};
 use url::Url;
 
-use super::DocumentFault;
-use crate::authorization::address::is_public;
+use super::{DocumentFault, MetadataHosts};
+use crate::authorization::address::{is_inside, is_public};
 
 /// More bytes than an honest document has.
 const LONGEST: usize = 16 * 1024;
@@ -16,8 +15,8 @@ const LONGEST: usize = 16 * 1024;
 /// What may be fetched, and how long it may take.
 pub(super) struct Rules {
     pub(super) allow_loopback: bool,
-    /// Besides 443.
-    pub(super) ports: BTreeSet<u16>,
+    /// Hosts that may be inside a private network.
+    pub(super) named: MetadataHosts,
     pub(super) timeout: Duration,
 }
 
@@ -39,13 +38,17 @@ async fn get_now(url: &Url, rules: &Rules) -> Result<Fetched, DocumentFault> {
     let host = url.host_str().ok_or(DocumentFault::Url)?;
     let port = url.port_or_known_default().ok_or(DocumentFault::Url)?;
     let addresses = addresses(host, port).await?;
-    let allowed = |address: IpAddr| is_public(address) || (rules.allow_loopback && address.is_loopback());
+    let named = rules.named.name(url);
+    let allowed = |address: IpAddr| {
+        is_public(address) || (named && is_inside(address)) || (rules.allow_loopback && address.is_loopback())
+    };
     // One bad address is enough: which of them is taken would be for others to say.
     if !addresses.iter().all(|address| allowed(address.ip())) {
         return Err(DocumentFault::Address);
     }
     // The connection goes to the addresses that were checked, whatever the name means a moment later.
     let client = reqwest::Client::builder()
+        .tls_certs_merge(if named { rules.named.ca.clone() } else { Vec::new() })
         .resolve_to_addrs(host, &addresses)
         .redirect(reqwest::redirect::Policy::none())
         .no_proxy()

@@ -10,7 +10,7 @@ use http::header;
 use serde_json::{Value, json};
 use time::{Duration, OffsetDateTime};
 
-use super::{DocumentFault, Documents, read};
+use super::{DocumentFault, Documents, MetadataHosts, read};
 use crate::authorization::ClientMethod;
 use crate::proof::prover::Prover;
 
@@ -21,7 +21,7 @@ fn document(id: &str) -> Value {
 }
 
 fn near() -> Documents {
-    let mut documents = Documents::new(true, BTreeSet::new());
+    let mut documents = Documents::new(true, MetadataHosts::default());
     documents.rules.timeout = StdDuration::from_millis(700);
     documents
 }
@@ -203,11 +203,10 @@ async fn nothing_is_followed_and_size_time_and_type_are_bounded() {
 #[tokio::test]
 async fn this_computer_and_its_networks_are_not_reached() {
     let (base, asked) = host().await;
-    let far = Documents::new(
-        false,
-        BTreeSet::from([base.rsplit(':').next().expect("port").parse().expect("port")]),
-    );
     let port = base.rsplit(':').next().expect("port");
+    // Another host at that port is named.
+    let other = format!("clients.example.com:{port}");
+    let far = Documents::new(false, MetadataHosts::new([other.as_str()], None).expect("hosts"));
     for id in [
         format!("{base}/good"),
         format!("https://127.0.0.1:{port}/good"),
@@ -221,15 +220,30 @@ async fn this_computer_and_its_networks_are_not_reached() {
     ] {
         assert_eq!(far.client(&id, NOW).await.expect_err("refused"), DocumentFault::Url, "{id}");
     }
-    // A name that means this computer.
-    let named = format!("https://localhost:{port}/good");
-    assert_eq!(far.client(&named, NOW).await.expect_err("refused"), DocumentFault::Address);
+    // Names that mean this computer: at a port that nobody named, and at the one of `https`.
+    let name = format!("https://localhost:{port}/good");
+    assert_eq!(far.client(&name, NOW).await.expect_err("refused"), DocumentFault::Url);
+    let name = "https://localhost/good";
+    assert_eq!(far.client(name, NOW).await.expect_err("refused"), DocumentFault::Address);
+    // One that is named is reached, by TLS alone.
+    let named = MetadataHosts::new([format!("localhost:{port}").as_str()], None).expect("hosts");
+    let near = Documents::new(false, named);
+    let name = format!("https://localhost:{port}/good");
+    let fault = near.client(&name, NOW).await.expect_err("no TLS there");
+    assert_eq!(fault, DocumentFault::Fetch("the connection failed"));
+    let name = format!("http://localhost:{port}/good");
+    assert_eq!(near.client(&name, NOW).await.expect_err("refused"), DocumentFault::Url);
+    assert_eq!(
+        near.client("https://localhost/good", NOW).await.expect_err("refused"),
+        DocumentFault::Address
+    );
     assert_eq!(asked.load(Ordering::Relaxed), 0);
 }
 
 #[test]
 fn an_id_is_a_whole_url_as_it_is_written_when_normalised() {
-    let documents = Documents::new(false, BTreeSet::from([8443]));
+    let named = MetadataHosts::new(["app.example.com:8443"], None).expect("hosts");
+    let documents = Documents::new(false, named);
     for id in ["https://app.example.com/client", "https://app.example.com:8443/a/b.json?c=d"] {
         assert!(documents.url(id).is_ok(), "{id}");
     }
@@ -239,6 +253,7 @@ fn an_id_is_a_whole_url_as_it_is_written_when_normalised() {
         "https://app.example.com/",
         "https://app.example.com:443/client",
         "https://app.example.com:22/client",
+        "https://other.example.com:8443/client",
         "https://APP.example.com/client",
         "https://app.example.com/a/../client",
         "https://app.example.com/./client",

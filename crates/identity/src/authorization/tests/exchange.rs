@@ -95,6 +95,20 @@ async fn only_what_was_written_down_is_exchanged() {
 }
 
 #[tokio::test]
+async fn where_nobody_knows_what_was_revoked_nothing_is_exchanged() {
+    let (site, secret, token) = with_gateway().await;
+    site.later(Duration::seconds(31));
+    let reply = exchange(&site, "gateway", &secret, &token, &[("resource", UPSTREAM)]).await;
+    assert_eq!(
+        (reply.status, reply.error().as_str()),
+        (StatusCode::SERVICE_UNAVAILABLE, "temporarily_unavailable")
+    );
+    site.server.refresh().await.expect("refreshed");
+    let reply = exchange(&site, "gateway", &secret, &token, &[("resource", UPSTREAM)]).await;
+    assert_eq!(reply.status, StatusCode::OK, "{reply:?}");
+}
+
+#[tokio::test]
 async fn a_token_that_has_expired_is_not_exchanged() {
     let (site, secret, token) = with_gateway().await;
     let to = [("resource", UPSTREAM)];

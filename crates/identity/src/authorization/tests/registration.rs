@@ -2,6 +2,8 @@ use http::{Request, StatusCode};
 use serde_json::{Value, json};
 use time::Duration;
 
+use crate::people::{Rate, Source};
+
 use super::site::{Reply, Site, asking, redeeming};
 
 async fn register(site: &Site, body: &Value) -> Reply {
@@ -110,4 +112,29 @@ async fn their_number_is_bounded_and_unused_ones_make_room() {
     site.later(Duration::days(90));
     assert_eq!(register().await.status, StatusCode::CREATED);
     assert_eq!(dynamic().await.len(), 1);
+}
+
+#[tokio::test]
+async fn one_source_registers_so_many_and_nobody_else_waits_for_it() {
+    let site = Site::with(|settings| {
+        settings.dynamic_registration = true;
+        settings.registrations = Rate { burst: 2, every: std::time::Duration::from_secs(10) };
+    })
+    .await;
+    let body = json!({"redirect_uris": ["https://app.example.com/cb"], "client_name": "Tool"});
+    let from = async |source: &str| {
+        let source = Source(source.parse().expect("address"));
+        let request =
+            Request::post("/oauth/register").header("content-type", "application/json").extension(source);
+        site.send(request.body(body.to_string().into()).expect("request")).await
+    };
+    assert_eq!(from("192.0.2.1").await.status, StatusCode::CREATED);
+    assert_eq!(from("192.0.2.1").await.status, StatusCode::CREATED);
+    let refused = from("192.0.2.1").await;
+    assert_eq!(refused.status, StatusCode::SERVICE_UNAVAILABLE);
+    assert_eq!(refused.error(), "temporarily_unavailable");
+    assert!(refused.body.contains("try again in 11 s"), "{}", refused.body);
+    assert_eq!(from("192.0.2.2").await.status, StatusCode::CREATED);
+    site.later(Duration::seconds(10));
+    assert_eq!(from("192.0.2.1").await.status, StatusCode::CREATED);
 }

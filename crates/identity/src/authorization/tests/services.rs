@@ -236,3 +236,21 @@ async fn a_service_as_the_documentation_adds_it_gets_its_scope_and_one_without_i
     assert_eq!(reply.status, StatusCode::OK, "{reply:?}");
     assert_eq!(reply.json()["scope"], "tools:read");
 }
+
+#[tokio::test]
+async fn who_is_new_stands_from_its_first_token_on() {
+    let site = Site::new().await;
+    let mut record = service();
+    record.method = ClientMethod::Secret;
+    let added = site.clients.add("fresh", &record, site.now()).await.expect("client");
+    let basic = format!("Basic {}", STANDARD.encode(format!("fresh:{}", added.secret.expect("secret"))));
+    // The picture of the store is older than the client.
+    assert!(!site.server.stands("fresh", None));
+    let form = [("grant_type", "client_credentials")];
+    let reply = site.post("/oauth/token", &form, &[("authorization", &basic)]).await;
+    assert_eq!(reply.status, StatusCode::OK, "{reply:?}");
+    assert!(site.server.stands("fresh", None));
+    site.clients.set_disabled("fresh", true, site.now()).await.expect("disabled");
+    site.server.refresh().await.expect("refreshed");
+    assert!(!site.server.stands("fresh", None));
+}

@@ -19,7 +19,7 @@ use tower::ServiceExt as _;
 use crate::authorization::{
     AuthorizationServer, Barred, ClientMethod, ClientRecord, ClientStore, People, PeopleFault, Settings,
 };
-use crate::people::{SignedIn, User};
+use crate::people::{PageKey, SignedIn, User};
 use crate::{Doors, Scopes};
 
 pub(super) const ISSUER: &str = "https://gateway.example.com";
@@ -54,6 +54,7 @@ impl People for Fake {
     async fn signed_in(
         &self,
         headers: &HeaderMap,
+        _: &PageKey,
         _: OffsetDateTime,
     ) -> Result<Option<SignedIn>, PeopleFault> {
         let Some(cookie) = headers.get("cookie").and_then(|value| value.to_str().ok()) else {
@@ -64,7 +65,13 @@ impl People for Fake {
         };
         let user = self.users.lock().expect("lock").get(&user).cloned();
         let csrf = format!("csrf-of-{cookie}");
-        Ok(user.map(|user| SignedIn { user: Arc::new(user), at, csrf, signed_in_for }))
+        Ok(user.map(|user| SignedIn {
+            user: Arc::new(user),
+            at,
+            csrf,
+            key: PageKey::default(),
+            signed_in_for,
+        }))
     }
 
     async fn part(&self, _: &HeaderMap) -> Result<Vec<HeaderValue>, PeopleFault> {

@@ -6,7 +6,7 @@ use time::Duration;
 
 use super::services::{secret_of, service};
 use super::site::{Site, claims, header};
-use crate::authorization::rotate;
+use crate::authorization::{AuthorizationServer, rotate};
 
 fn grant(tokens: &Value) -> String {
     claims(tokens["access_token"].as_str().expect("token"))["grant"].as_str().expect("grant").to_owned()
@@ -84,7 +84,9 @@ async fn an_old_picture_is_believed_by_nobody() {
     assert!(site.server.stands("alice", Some(&grant)));
     site.later(Duration::seconds(1));
     assert!(!site.server.stands("alice", Some(&grant)));
+    assert!(!site.server.is_current());
     site.server.refresh().await.expect("refreshed");
+    assert!(site.server.is_current());
     assert!(site.server.stands("alice", Some(&grant)));
 }
 
@@ -156,4 +158,20 @@ async fn a_grant_that_was_on_its_way_at_the_sign_out_is_revoked() {
     site.store.add_grant(&late).await.expect("added");
     site.server.refresh().await.expect("refreshed");
     assert!(!site.server.stands("alice", Some("late")));
+}
+
+#[tokio::test]
+async fn the_picture_is_kept_new_for_as_long_as_somebody_has_the_server() {
+    let site = Site::new().await;
+    let keeping = tokio::spawn(AuthorizationServer::keep_current(std::sync::Arc::downgrade(&site.server)));
+    // Whoever checks tokens has the server, and nothing else of what made it.
+    let checking = site.server.clone();
+    drop(site);
+    tokio::time::sleep(std::time::Duration::from_millis(1_100)).await;
+    assert!(!keeping.is_finished());
+    drop(checking);
+    tokio::time::timeout(std::time::Duration::from_secs(60), keeping)
+        .await
+        .expect("it ends")
+        .expect("no panic");
 }

@@ -75,7 +75,7 @@ impl Browser {
         assert!(shown.body.contains("autocomplete=\"current-password\""), "{shown:?}");
         let (csrf, back) = (field(&shown.body, "csrf"), field(&shown.body, "continue").replace("&amp;", "&"));
         let form = [("csrf", csrf.as_str()), ("continue", &back), ("name", "alice"), ("password", password)];
-        self.post("/oauth/sign-in", &form).await
+        self.post(&action(shown, "/oauth/sign-in"), &form).await
     }
 
     async fn allow(&mut self, shown: &Reply) -> Reply {
@@ -91,8 +91,15 @@ impl Browser {
             ("scope:tools:read", "on"),
             ("decision", decision),
         ];
-        self.post("/oauth/authorize/consent", &form).await
+        self.post(&action(shown, "/oauth/authorize/consent"), &form).await
     }
+}
+
+/// Where a form of the page is sent: to this path, with the key of the page where there is one.
+fn action(shown: &Reply, path: &str) -> String {
+    let found = shown.body.split("action=\"").skip(1).filter_map(|rest| rest.split('"').next());
+    let mut found = found.filter(|action| action.split('?').next() == Some(path));
+    found.next().unwrap_or_else(|| panic!("no form for {path} in {shown:?}")).replace("&amp;", "&")
 }
 
 async fn site(folder: &std::path::Path, issuer: &'static str) -> (Browser, String) {
@@ -117,6 +124,10 @@ async fn site(folder: &std::path::Path, issuer: &'static str) -> (Browser, Strin
     let seal = SealKey::derive(&[7; 32]).expect("key");
     let server = AuthorizationServer::new(settings, store, seal, people.clone()).await.expect("server");
     let router = server.router().merge(people.router());
+    people.describes_requests(Box::new(move |sealed| {
+        let server = Arc::clone(&server);
+        Box::pin(async move { server.described(&sealed).await })
+    }));
     (Browser { router, cookies: BTreeMap::new(), issuer }, password.password.to_string())
 }
 
@@ -132,7 +143,7 @@ async fn a_person_signs_in_on_the_way_and_again_where_that_is_asked_for() {
     let (csrf, back) =
         (field(&changing.body, "csrf"), field(&changing.body, "continue").replace("&amp;", "&"));
     let form = [("csrf", csrf.as_str()), ("continue", &back), ("new", PASSWORD), ("repeated", PASSWORD)];
-    let shown = browser.post("/account/password", &form).await;
+    let shown = browser.post(&action(&changing, "/account/password"), &form).await;
     let answer = browser.allow(&shown).await.answer();
     let redeemed = redeeming(&answer["code"], &[]);
     assert_eq!(browser.post("/oauth/token", &redeemed).await.json()["scope"], "tools:read");
@@ -156,7 +167,7 @@ async fn first_sign_in(browser: &mut Browser, way: &str, one_time: &str) -> Repl
     let (csrf, back) =
         (field(&changing.body, "csrf"), field(&changing.body, "continue").replace("&amp;", "&"));
     let form = [("csrf", csrf.as_str()), ("continue", &back), ("new", PASSWORD), ("repeated", PASSWORD)];
-    browser.post("/account/password", &form).await
+    browser.post(&action(&changing, "/account/password"), &form).await
 }
 
 #[tokio::test]
@@ -197,7 +208,8 @@ async fn no_program_of_this_computer_gets_to_see_a_session() {
     assert!(thief.go(&way).await.body.contains("autocomplete=\"current-password\""));
     let refused = browser.go(&format!("/oauth/authorize?{}", encoded(&asking(&[("prompt", "none")])))).await;
     assert!(refused.target().starts_with(REDIRECT), "{refused:?}");
-    assert!(!browser.cookies.contains_key("aldgate"));
+    // Any page could have led there: the session goes on, and its cookie alone is nothing.
+    assert!(browser.cookies.contains_key("aldgate"));
     assert!(!thief.go("/account").await.body.contains("Your account"));
 }
 
@@ -211,6 +223,61 @@ async fn where_no_other_program_sees_its_cookie_a_session_stays() {
     assert!(answered.target().starts_with(REDIRECT));
     assert!(answered.headers.get("set-cookie").is_none());
     assert!(browser.go("/account").await.body.contains("Your account"));
+}
+
+#[tokio::test]
+async fn a_program_that_sees_the_cookies_answers_no_request() {
+    const HERE: &str = "http://127.0.0.1:7300";
+    let folder = tempfile::tempdir().expect("folder");
+    let (mut browser, one_time) = site(folder.path(), HERE).await;
+    let way = format!("/oauth/authorize?{}", encoded(&asking(&[])));
+    let shown = first_sign_in(&mut browser, &way, &one_time).await;
+    let (csrf, question) = (field(&shown.body, "csrf"), field(&shown.body, "question"));
+    let consent = action(&shown, "/oauth/authorize/consent");
+    let form =
+        [("csrf", csrf.as_str()), ("question", &question), ("scope:tools:read", "on"), ("decision", "allow")];
+
+    // The cookies, and all that a page of another local program could know besides; not the address of the page.
+    let mut thief = Browser { cookies: browser.cookies.clone(), ..browser_of(&browser) };
+    for path in
+        ["/oauth/authorize/consent", "/oauth/authorize/consent?key=AAAA", "/oauth/authorize/consent?key="]
+    {
+        let refused = thief.post(path, &form).await;
+        assert_eq!(refused.status, StatusCode::BAD_REQUEST, "{refused:?}");
+        assert!(!refused.body.contains("http-equiv") && refused.body.contains("sign-in"), "{refused:?}");
+    }
+    // It knows the request, which it may have made itself, and gets the page to sign in.
+    let back = browser.go(&way).await;
+    let sealed = field(&back.body, "continue").replace("&amp;", "&");
+    let seen = thief.go(&sealed).await;
+    assert!(seen.body.contains("autocomplete=\"current-password\""), "{seen:?}");
+    assert!(!seen.body.contains("name=\"question\""), "{seen:?}");
+    // The person goes on, and nothing of the key goes along.
+    let key = consent.split_once("key=").expect("a key").1.to_owned();
+    let answered = browser.post(&consent, &form).await;
+    assert!(answered.answer().contains_key("code"), "{answered:?}");
+    assert!(!answered.target().contains(&key) && !answered.body.contains(&key), "{answered:?}");
+    assert_eq!(answered.header("referrer-policy"), "no-referrer");
+}
+
+#[tokio::test]
+async fn the_page_to_sign_in_says_for_which_program() {
+    let folder = tempfile::tempdir().expect("folder");
+    let (mut browser, one_time) = site(folder.path(), ISSUER).await;
+    let shown = browser.go(&format!("/oauth/authorize?{}", encoded(&asking(&[])))).await;
+    let wrong = browser.sign_in(&shown, "wrong wrong wrong").await;
+    for page in [&shown, &wrong] {
+        for told in ["Desk", "app.example.com", REDIRECT, "Use tools that only read", "tools:read"] {
+            assert!(page.body.contains(told), "{told}: {page:?}");
+        }
+    }
+    // Whoever signs in for nothing, or for something that is no request, is told of no program.
+    for path in ["/oauth/sign-in", "/oauth/sign-in?continue=%2Foauth%2Fauthorize%2Fcontinue%3Frequest%3Dabc"]
+    {
+        let shown = browser.go(path).await;
+        assert!(shown.body.contains("autocomplete=\"current-password\"") && !shown.body.contains("Desk"));
+    }
+    assert!(!browser.sign_in(&shown, &one_time).await.body.contains("role=\"alert\""));
 }
 
 fn browser_of(other: &Browser) -> Browser {

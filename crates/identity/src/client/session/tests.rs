@@ -101,6 +101,19 @@ async fn processes_do_not_burn_a_refresh_token() {
 }
 
 #[tokio::test]
+async fn a_refused_client_leaves_the_tokens() {
+    let (fake, folder) = (Fake::start().await, tempfile::tempdir().unwrap());
+    let session = signed_in(&fake, &folder.path().join("t")).await;
+    let later = now() + time::Duration::hours(1);
+    fake.on("/token", |_, _| fake::reply(401, serde_json::json!({ "error": "invalid_client" })));
+    let refused = session.token(later).await;
+    assert!(matches!(refused, Err(SessionFault::Refresh(_))), "{refused:?}");
+    // Its secret was put right.
+    fake.on("/token", |fake, asked| fake.good(asked));
+    session.token(later).await.unwrap();
+}
+
+#[tokio::test]
 async fn a_refused_refresh_takes_the_tokens_away() {
     let (fake, folder) = (Fake::start().await, tempfile::tempdir().unwrap());
     let at = folder.path().join("t");

@@ -7,16 +7,16 @@ mod tests;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use aldgate_approval::SealKey;
 use http::{HeaderName, header};
 use schemars::JsonSchema;
 use serde::Deserialize;
+use sha2::{Digest as _, Sha256};
 use url::Url;
 use zeroize::Zeroizing;
 
 use super::{
-    ClientCredentials, ConnectionSettings, Connections, HeaderCredential, HeaderSource, NoCredential,
-    Program, TokenExchange, TokenExchangeSettings, UpstreamCredential,
+    ClientCredentials, ConnectionSettings, ConnectionStore, Connections, HeaderCredential, HeaderSource,
+    NoCredential, Program, TokenExchange, TokenExchangeSettings, UpstreamCredential,
 };
 use crate::Scopes;
 use crate::client::address::Reach;
@@ -37,7 +37,7 @@ pub enum CredentialKind {
     Header,
     /// A token of the gateway itself.
     ClientCredentials,
-    /// A token in the caller's name, for one that the gateway makes.
+    /// A token in the caller's name, for the one that the caller sent.
     TokenExchange,
     /// A token of an account that the caller has connected.
     Connection,
@@ -56,7 +56,7 @@ pub enum ClientMethod {
 }
 
 /// What an upstream is shown, and where the secrets for it are.
-#[derive(Clone, Debug, Default, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Default, Deserialize, JsonSchema, PartialEq, Eq)]
 #[serde(deny_unknown_fields)]
 pub struct ConfiguredCredential {
     /// `none`, `header`, `client_credentials`, `token_exchange` or `connection`.
@@ -89,6 +89,9 @@ pub struct ConfiguredCredential {
     pub resource: Option<String>,
     /// The upstream's name at the issuer, for `kind = "token_exchange"`.
     pub audience: Option<String>,
+    /// The issuers whose tokens the issuer takes in exchange, to the last letter; itself alone where this is left out. A
+    /// caller's token goes nowhere else. For `kind = "token_exchange"`.
+    pub subject_issuers: Option<Vec<String>>,
     /// Scopes to ask for.
     #[serde(default)]
     pub scopes: Vec<String>,
@@ -102,10 +105,9 @@ pub struct Making<'a> {
     pub env: &'a dyn Fn(&str) -> Option<String>,
     /// What relative paths are relative to.
     pub base: &'a Path,
-    /// The folder that connections are kept in.
-    pub connections: &'a Path,
-    /// The key that connections are sealed with.
-    pub seal: &'a SealKey,
+    /// Where connections are kept, and the issuer of those who may have one: the gateway's own authorization server, where it
+    /// has one.
+    pub people: Option<(&'a Arc<ConnectionStore>, &'a str)>,
     /// The gateway's URL for browsers. It takes the answers for an upstream below it, at `connections/<upstream>/callback`: each
     /// has a place of its own, so that no server can pass its answer off as another's.
     pub public: &'a Url,
@@ -147,20 +149,62 @@ impl ConfiguredCredential {
             }
             CredentialKind::TokenExchange => {
                 let program = self.program(url, making)?;
-                let settings = TokenExchangeSettings { program, audience: self.audience.clone() };
+                let settings =
+                    TokenExchangeSettings { program, audience: self.audience.clone(), takes: self.takes() };
                 alone(Arc::new(TokenExchange::new(Arc::clone(making.http), settings)?))
             }
             CredentialKind::Connection => {
+                let program = self.program(url, making)?;
+                let (kept, people) = making.people.ok_or(fault::Why::NoPeople)?;
                 let settings = ConnectionSettings {
                     upstream: upstream.to_owned(),
-                    program: self.program(url, making)?,
-                    redirect: redirect(making.public, upstream)?,
+                    program,
+                    page: below(making.public, &["connections", upstream])?,
+                    redirect: below(making.public, &["connections", upstream, "callback"])?,
+                    people: people.to_owned(),
                 };
-                let (http, seal) = (Arc::clone(making.http), making.seal.clone());
-                let connections = Arc::new(Connections::new(http, making.connections, seal, settings)?);
+                let http = Arc::clone(making.http);
+                let connections = Arc::new(Connections::new(http, Arc::clone(kept), settings)?);
                 Made { credential: Arc::clone(&connections) as _, connections: Some(connections) }
             }
         })
+    }
+
+    /// Checks what can be checked without a secret.
+    ///
+    /// # Errors
+    /// Where a member does not belong to the kind.
+    pub fn check(&self, upstream: &str) -> Result<(), ConfiguredFault> {
+        self.check_members().map_err(|why| ConfiguredFault { upstream: upstream.to_owned(), why })
+    }
+
+    /// Whether each caller has a credential of its own.
+    #[must_use]
+    pub const fn is_of_callers(&self) -> bool {
+        matches!(self.kind, CredentialKind::TokenExchange | CredentialKind::Connection)
+    }
+
+    /// SHA-256 of the secret where it is now: whether another was put in its place.
+    #[must_use]
+    pub fn print_of_secret(&self, making: &Making<'_>) -> [u8; 32] {
+        let value = self.env.as_deref().and_then(making.env).map(Zeroizing::new);
+        let file = self
+            .file
+            .as_ref()
+            .and_then(|file| std::fs::read(making.base.join(file)).ok())
+            .map(Zeroizing::new);
+        let mut hash = Sha256::new();
+        for part in [value.as_ref().map(|value| value.as_bytes()), file.as_ref().map(|file| file.as_slice())]
+        {
+            hash.update([u8::from(part.is_some())]);
+            hash.update(Sha256::digest(part.unwrap_or_default()));
+        }
+        hash.finalize().into()
+    }
+
+    fn takes(&self) -> Vec<String> {
+        let own = || self.issuer.clone().into_iter().collect();
+        self.subject_issuers.clone().unwrap_or_else(own)
     }
 
     /// A member that does nothing would let an operator believe that it does.
@@ -181,6 +225,7 @@ impl ConfiguredCredential {
             ("key_id", self.key_id.is_some(), tokens),
             ("resource", self.resource.is_some(), tokens),
             ("audience", self.audience.is_some(), &[TokenExchange]),
+            ("subject_issuers", self.subject_issuers.is_some(), &[TokenExchange]),
             ("scopes", !self.scopes.is_empty(), tokens),
         ] {
             if is_there && !kinds.contains(&self.kind) {
@@ -278,14 +323,11 @@ impl CredentialKind {
     }
 }
 
-fn redirect(public: &Url, upstream: &str) -> Result<Url, fault::Why> {
+/// A page below the gateway's URL.
+fn below(public: &Url, path: &[&str]) -> Result<Url, fault::Why> {
     let mut url = public.clone();
     let refused = || fault::Why::Url { member: "public", found: public.to_string() };
-    url.path_segments_mut().map_err(|()| refused())?.pop_if_empty().extend([
-        "connections",
-        upstream,
-        "callback",
-    ]);
+    url.path_segments_mut().map_err(|()| refused())?.pop_if_empty().extend(path);
     Ok(url)
 }
 

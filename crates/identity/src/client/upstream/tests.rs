@@ -4,6 +4,8 @@ use http::header::AUTHORIZATION;
 use serde_json::json;
 use time::Duration;
 
+use aldgate_authority::PrincipalKind;
+
 use super::*;
 use crate::Scopes;
 use crate::client::ClientAuthentication;
@@ -27,17 +29,35 @@ fn credentials(fake: &Fake) -> ClientCredentials {
 }
 
 fn exchange(fake: &Fake) -> TokenExchange {
-    let settings = TokenExchangeSettings { program: program(fake), audience: Some("parts".to_owned()) };
+    let settings = TokenExchangeSettings {
+        program: program(fake),
+        audience: Some("parts".to_owned()),
+        takes: vec![ISSUER.to_owned()],
+    };
     TokenExchange::new(Arc::new(fake::http()), settings).unwrap()
+}
+
+const ISSUER: &str = "https://login.example";
+
+fn principal(issuer: &str, name: &str, kind: PrincipalKind) -> Arc<Principal> {
+    Arc::new(Principal {
+        issuer: issuer.to_owned(),
+        subject: name.to_owned(),
+        tenant: "default".to_owned(),
+        kind,
+        roles: Default::default(),
+        name: name.to_owned(),
+        client: "app".to_owned(),
+        actors: Vec::new(),
+    })
 }
 
 fn caller(name: &str, ends: i64) -> Caller {
     let token = SubjectToken {
         token: Secret::new(format!("subject-of-{name}")),
-        kind: "urn:ietf:params:oauth:token-type:jwt".to_owned(),
         expires_at: Some(NOW + Duration::seconds(ends)),
     };
-    Caller { user: name.to_owned(), rights: name.to_owned(), token: Some(token) }
+    Caller { principal: principal(ISSUER, name, PrincipalKind::Person), token: Some(token) }
 }
 
 async fn shown(
@@ -152,7 +172,7 @@ async fn each_caller_has_a_token_of_its_own_that_does_not_outlive_the_caller() {
     for (name, value) in [
         ("grant_type", "urn:ietf:params:oauth:grant-type:token-exchange"),
         ("subject_token", "subject-of-alice"),
-        ("subject_token_type", "urn:ietf:params:oauth:token-type:jwt"),
+        ("subject_token_type", "urn:ietf:params:oauth:token-type:access_token"),
         ("requested_token_type", "urn:ietf:params:oauth:token-type:access_token"),
         ("resource", "https://parts.example/mcp"),
         ("audience", "parts"),
@@ -160,6 +180,38 @@ async fn each_caller_has_a_token_of_its_own_that_does_not_outlive_the_caller() {
     ] {
         assert_eq!(form[name], value, "{name}");
     }
+}
+
+#[tokio::test]
+async fn a_token_that_was_exchanged_is_of_use_with_the_callers_token_alone() {
+    let fake = Fake::start().await;
+    let credential = exchange(&fake);
+    let first = caller("alice", 1000);
+    assert_eq!(shown(&credential, Some(&first), NOW).await.unwrap(), "authorization: Bearer access-1");
+    // Another grant of the same person: what the first one gave ends with the first one.
+    let token = SubjectToken { token: Secret::new("another".to_owned()), expires_at: None };
+    let second = Caller { token: Some(token), ..first.clone() };
+    assert_eq!(shown(&credential, Some(&second), NOW).await.unwrap(), "authorization: Bearer access-2");
+    let header = credential.authorization(Some(&second), NOW).await.unwrap().unwrap();
+    credential.refused(Some(&second), &header);
+    assert_eq!(shown(&credential, Some(&second), NOW).await.unwrap(), "authorization: Bearer access-3");
+    assert_eq!(shown(&credential, Some(&first), NOW).await.unwrap(), "authorization: Bearer access-1");
+}
+
+#[tokio::test]
+async fn a_token_goes_to_no_server_that_does_not_take_its_issuers() {
+    let fake = Fake::start().await;
+    let credential = exchange(&fake);
+    for issuer in ["config", "https://login.example/", "https://other.example"] {
+        let principal = principal(issuer, "alice", PrincipalKind::Person);
+        let other = Caller { principal, ..caller("alice", 100) };
+        let fault = shown(&credential, Some(&other), NOW).await.unwrap_err();
+        assert!(matches!(fault, CredentialFault::Unfit(_)), "{fault}");
+    }
+    let bound = Caller { token: None, ..caller("alice", 100) };
+    let fault = shown(&credential, Some(&bound), NOW).await.unwrap_err();
+    assert!(matches!(fault, CredentialFault::Unfit(why) if why.contains("bound to a key")), "{fault}");
+    assert_eq!(fake.asked("/token").len(), 0);
 }
 
 #[tokio::test]

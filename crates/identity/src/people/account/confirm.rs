@@ -40,6 +40,21 @@ impl People {
         open: &Open,
         password: Password,
     ) -> Result<Result<(), Unsure>, Fault> {
+        let comparing = async {
+            let verified = self.hasher.verify(password, Some(open.account.password.clone()), true).await?;
+            Ok(if verified.matches { Ok(()) } else { Err("current password") })
+        };
+        self.tried(asked, open, comparing).await
+    }
+
+    /// Has somebody signed in prove who it is; `proving` tells the step at which that failed. It is counted for the session
+    /// unless it succeeds, or could not be tried.
+    pub(in crate::people) async fn tried(
+        &self,
+        asked: &Asked,
+        open: &Open,
+        proving: impl Future<Output = Result<Result<(), &'static str>, Fault>>,
+    ) -> Result<Result<(), Unsure>, Fault> {
         let whom = Whom::Account(&open.account.id);
         let trier = Trier::Session(&open.session.hash);
         let counted = match self.throttle.count(trier, &self.keys, stored(asked.now)) {
@@ -49,13 +64,13 @@ impl People {
                 return Ok(Err(Unsure::Wait(wait.0)));
             }
         };
-        match self.hasher.verify(password, Some(open.account.password.clone()), true).await {
-            Ok(verified) if verified.matches => {
+        match proving.await {
+            Ok(Ok(())) => {
                 self.throttle.uncount(counted, stored(asked.now));
                 Ok(Ok(()))
             }
-            Ok(_) => {
-                asked.log("current password", whom);
+            Ok(Err(step)) => {
+                asked.log(step, whom);
                 Ok(Err(Unsure::Wrong))
             }
             Err(fault) => {

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use aldgate_store::identity::PasswordChange;
 use axum::Form;
 use axum::extract::rejection::{FormRejection, QueryRejection};
 use axum::extract::{Query, State};
@@ -13,6 +14,7 @@ use serde::Deserialize;
 use super::PASSWORD;
 use crate::people::asked::{Asked, Whom, alert, see_other, with_cookies};
 use crate::people::destination::Destination;
+use crate::people::keys::stored;
 use crate::people::password::{LONGEST, Password, SHORTEST, Weak};
 use crate::people::session::{Fresh, Open};
 use crate::people::sign_in::go_on;
@@ -41,7 +43,7 @@ pub(in crate::people) async fn show(
 ) -> Response {
     let wanted = wanted.map(|Query(wanted)| wanted).unwrap_or_default();
     let destination = Destination::read(&wanted.r#continue);
-    match people.open(&asked.headers, asked.now).await {
+    match people.open(&asked.headers, &asked.key, asked.now).await {
         Ok(Some(open)) => password_page(&open, StatusCode::OK, &destination, html! {}),
         Ok(None) => see_other(&destination.after(sign_in::PATH)),
         Err(fault) => asked.failed(&fault),
@@ -64,7 +66,7 @@ pub(in crate::people) async fn send(
 pub(super) fn form(open: &Open, destination: &str, message: Markup) -> Markup {
     html! {
         (message)
-        form method="post" action=(PASSWORD) {
+        form method="post" action=(open.key.at(PASSWORD)) {
             input type="hidden" name="csrf" value=(open.csrf);
             input type="hidden" name="continue" value=(destination);
             // Password managers keep the new password under this name.
@@ -98,11 +100,11 @@ fn password_page(open: &Open, status: StatusCode, destination: &Destination, mes
 impl People {
     async fn new_password(&self, asked: &Asked, sent: Sent) -> Result<Response, Fault> {
         let destination = Destination::read(&sent.r#continue);
-        let Some(open) = self.open(&asked.headers, asked.now).await? else {
+        let Some(open) = self.open(&asked.headers, &asked.key, asked.now).await? else {
             return Ok(see_other(&destination.after(sign_in::PATH)));
         };
         let whom = Whom::Account(&open.account.id);
-        if !asked.is_from_here(self) || !open.is_csrf(&sent.csrf) {
+        if !self.is_own_page(asked, &open.csrf, &sent.csrf) {
             asked.log("csrf", whom);
             return Ok(asked.foreign(PASSWORD));
         }
@@ -124,15 +126,21 @@ impl People {
         }
         let anew = self.hasher.hash(sent.new).await?;
         let fresh = Fresh::new()?;
-        let request = open.session.signed_in_for.as_deref();
-        let start = self.start(&fresh, &open.account.id, &anew, None, request, asked.now);
-        if !self.store.change_password(&open.account.password, &start).await? {
+        let change = PasswordChange {
+            user: &open.account.id,
+            checked: &open.account.password,
+            anew: &anew,
+            session: &open.session.hash,
+            hash: &fresh.hash,
+            at: stored(asked.now),
+        };
+        if !self.store.change_password(&change).await? {
             asked.log("changed meanwhile", whom);
             return Ok(see_other(&destination.after(sign_in::PATH)));
         }
         tracing::info!(request = asked.id, account = open.account.id, "a password was changed");
         self.take_back(&open.account.id).await?;
-        let on = go_on("The password is changed", &destination);
+        let on = go_on("The password is changed", &destination, &self.page_key(&fresh.id));
         Ok(with_cookies(on, self.cookies(&fresh, &open.account.id, asked.now)?))
     }
 

@@ -49,10 +49,10 @@ impl People {
             asked.log("form", Whom::Nobody);
             return Ok(asked.foreign(PATH));
         };
-        let Some(open) = self.open(&asked.headers, asked.now).await? else {
+        let Some(open) = self.open(&asked.headers, &asked.key, asked.now).await? else {
             return Ok(see_other(sign_in::PATH));
         };
-        if !asked.is_from_here(self) || !open.is_csrf(&sent.csrf) {
+        if !self.is_own_page(asked, &open.csrf, &sent.csrf) {
             asked.log("csrf", Whom::Account(&open.account.id));
             return Ok(asked.foreign(PATH));
         }

@@ -74,3 +74,28 @@ fn passwords_of_ours_are_long_and_read_well() {
     }
     assert_eq!(LETTERS.iter().collect::<BTreeSet<_>>().len(), 32);
 }
+
+#[tokio::test]
+async fn what_a_person_is_can_be_changed_and_nothing_else_with_it() {
+    let (accounts, _folder) = accounts().await;
+    let roles = ["agent".to_owned()].into();
+    let person =
+        NewPerson { name: "alice".to_owned(), display_name: None, tenant: "default".to_owned(), roles };
+    let (made, _) = accounts.add(&person, NOW).await.unwrap();
+    let change =
+        Change { name: "Alice".to_owned(), roles: Some(["lead".to_owned()].into()), ..Change::default() };
+    let changed = accounts.change(&change, NOW).await.unwrap();
+    assert_eq!(changed, User { roles: ["lead".to_owned()].into(), ..made.clone() });
+    let change = Change {
+        display_name: Some(" Alice L. ".to_owned()),
+        ..Change { name: "alice".to_owned(), ..Change::default() }
+    };
+    assert_eq!(accounts.change(&change, NOW).await.unwrap().display_name, "Alice L.");
+    let listed = accounts.list().await.unwrap();
+    assert_eq!(listed[0].user, User { display_name: "Alice L.".to_owned(), ..changed });
+    let nobody = Change { name: "bob".to_owned(), ..Change::default() };
+    assert!(matches!(accounts.change(&nobody, NOW).await, Err(AccountFault::None { .. })));
+    let odd =
+        Change { tenant: Some("a/b".to_owned()), ..Change { name: "alice".to_owned(), ..Change::default() } };
+    assert!(matches!(accounts.change(&odd, NOW).await, Err(AccountFault::Text { .. })));
+}

@@ -3,12 +3,24 @@ use proptest::prelude::*;
 use super::*;
 
 #[test]
-fn only_the_way_on_at_the_authorization_server_is_known() {
+fn only_pages_of_this_server_that_somebody_signs_in_for_are_known() {
     let read = |asked| Destination::read(asked).0;
     for known in ["/oauth/authorize/continue?request=abc", "/oauth/authorize/continue?a=%2F%2Fevil&b=%0d%0a"]
     {
         assert_eq!(read(known), known);
         assert!(Destination::read(known).is_elsewhere());
+    }
+    for known in [
+        "/approvals",
+        "/approvals/ap_0a",
+        "/approvals?more=1",
+        "/approvals/ap_0a?x=//y",
+        "/connections",
+        "/connections/parts?a=b",
+    ] {
+        assert_eq!(read(known), known);
+        assert_eq!(Destination::read(known).is_elsewhere(), known.starts_with("/connections"));
+        assert_eq!(Destination::read(known).sealed(), None);
     }
     let long = format!("{AUTHORIZE}{}", "x".repeat(2048));
     for other in [
@@ -19,6 +31,19 @@ fn only_the_way_on_at_the_authorization_server_is_known() {
         "/OAUTH/authorize/continue?",
         "/oauth/authorize/continue?a#b",
         "/oauth/authorize/continue?ä",
+        "/approvalsevil",
+        "/approvals/",
+        "/approvals?key=a",
+        "/approvals/ap_1?a=b&k%65y=a",
+        "/oauth/authorize/continue?request=abc&key=a",
+        "/approvals//evil.example",
+        "/approvals/../oauth/sign-out",
+        "/approvals/./x",
+        "/approvals/%2e%2e/x",
+        "/approvals/@evil",
+        "/connectionsevil",
+        "/connections/",
+        "/connections/../evil",
         &long,
     ] {
         assert_eq!(read(other), "/account", "{other}");
@@ -29,12 +54,16 @@ fn only_the_way_on_at_the_authorization_server_is_known() {
 
 proptest! {
     #[test]
-    fn whatever_is_asked_for_stays_on_this_server(asked in ".{0,40}", prefix in prop::sample::select(vec!["", AUTHORIZE, "/account", "/", "//"])) {
+    fn whatever_is_asked_for_stays_on_this_server(asked in ".{0,40}", prefix in prop::sample::select(vec!["", AUTHORIZE, "/account", "/", "//", "/approvals", "/approvals/", "/connections/"])) {
         let base = url::Url::parse("https://gate.example/oauth/sign-in").unwrap();
         let path = Destination::read(&format!("{prefix}{asked}")).0;
         let joined = base.join(&path).unwrap();
         prop_assert_eq!(joined.origin(), base.origin());
-        prop_assert!(matches!(joined.path(), "/account" | "/oauth/authorize/continue"));
+        let path_there = joined.path();
+        let known = matches!(path_there, "/account" | "/oauth/authorize/continue" | "/approvals")
+            || path_there.starts_with("/approvals/")
+            || path_there.starts_with("/connections/");
+        prop_assert!(known, "{}", path_there);
         prop_assert!(http::HeaderValue::from_str(&path).is_ok());
     }
 }

@@ -71,7 +71,7 @@ impl People {
         let options = creation(relying_party, &challenge, &open.account, &there).to_string();
         // Who finds a browser open, or took its session, adds none and removes none.
         let add = html! {
-            form method="post" action=(ADD) hidden data-passkey="create" data-options=(options) {
+            form method="post" action=(open.key.at(ADD)) hidden {
                 input type="hidden" name="csrf" value=(open.csrf);
                 input type="hidden" name="challenge" value=(field);
                 input type="hidden" name="credential" value="";
@@ -79,7 +79,7 @@ impl People {
                 label for="passkey-name" { "Name of the new passkey" }
                 input #passkey-name name="name" type="text" required maxlength="64" autocomplete="off" value="Passkey";
                 (password("passkey-password"))
-                button type="submit" class="second" { "Add a passkey" }
+                button type="submit" class="second" data-passkey="create" data-options=(options) { "Add a passkey" }
             }
         };
         Ok(html! {
@@ -95,10 +95,12 @@ impl People {
         let whom = Whom::Account(&open.account.id);
         let refused = |step: &'static str, told: &str| {
             asked.log(step, whom);
-            Ok(not_done(asked, StatusCode::FORBIDDEN, "No passkey was added", told))
+            Ok(not_done(asked, &open, StatusCode::FORBIDDEN, "No passkey was added", told))
         };
         if let Err(unsure) = self.confirm(asked, &open, sent.password).await? {
-            return Ok(unsure.told(|status, told| not_done(asked, status, "No passkey was added", told)));
+            return Ok(
+                unsure.told(|status, told| not_done(asked, &open, status, "No passkey was added", told))
+            );
         }
         let opened = self.opened(Ceremony::Create, &open.session.hash, &sent.challenge, asked.now);
         let origin = self.origin();
@@ -135,23 +137,25 @@ impl People {
             );
         }
         tracing::info!(request = asked.id, account = open.account.id, "a passkey was added");
-        Ok(see_other(PATH))
+        Ok(see_other(&open.key.at(PATH)))
     }
 
     async fn remove_passkey(&self, asked: &Asked, sent: Removed) -> Result<Response, Fault> {
         let Some(open) = self.own_form(asked, &sent.csrf).await? else { return Ok(asked.foreign(PATH)) };
         if let Err(unsure) = self.confirm(asked, &open, sent.password).await? {
-            return Ok(unsure.told(|status, told| not_done(asked, status, "No passkey was removed", told)));
+            return Ok(
+                unsure.told(|status, told| not_done(asked, &open, status, "No passkey was removed", told))
+            );
         }
         self.store.remove_passkey(&open.account.id, &sent.id).await?;
         tracing::info!(request = asked.id, account = open.account.id, "a passkey was removed");
-        Ok(see_other(PATH))
+        Ok(see_other(&open.key.at(PATH)))
     }
 
     /// The session that sent a form of its own; one whose password has to be changed has none.
     async fn own_form(&self, asked: &Asked, csrf: &str) -> Result<Option<Open>, Fault> {
-        let open = self.open(&asked.headers, asked.now).await?.filter(|open| !open.must_change());
-        let own = open.filter(|open| asked.is_from_here(self) && open.is_csrf(csrf));
+        let open = self.open(&asked.headers, &asked.key, asked.now).await?.filter(|open| !open.must_change());
+        let own = open.filter(|open| self.is_own_page(asked, &open.csrf, csrf));
         if own.is_none() {
             asked.log("csrf", Whom::Nobody);
         }
@@ -159,8 +163,9 @@ impl People {
     }
 }
 
-fn not_done(asked: &Asked, status: StatusCode, title: &str, told: &str) -> Response {
-    let body = html! { (alert(told)) p { a href=(PATH) { "Back to your account" } } (asked.named()) };
+fn not_done(asked: &Asked, open: &Open, status: StatusCode, title: &str, told: &str) -> Response {
+    let body =
+        html! { (alert(told)) p { a href=(open.key.at(PATH)) { "Back to your account" } } (asked.named()) };
     page(status, title, &body)
 }
 
@@ -176,7 +181,7 @@ fn password(id: &str) -> Markup {
 
 fn row(open: &Open, one: &Passkey, index: usize) -> Markup {
     html! {
-        form.row method="post" action=(REMOVE) {
+        form.row method="post" action=(open.key.at(REMOVE)) {
             input type="hidden" name="csrf" value=(open.csrf);
             input type="hidden" name="id" value=(one.id);
             p {

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use aldgate_store::identity::{Account, PasskeyUse};
+use aldgate_store::identity::Account;
 use axum::Form;
 use axum::extract::State;
 use axum::extract::rejection::FormRejection;
@@ -11,12 +11,12 @@ use http::StatusCode;
 use maud::{Markup, html};
 use serde::Deserialize;
 
-use super::proof::Answered;
+use super::answered::Unanswered;
 use super::{Ceremony, SIGN_IN, request};
 use crate::people::asked::{Asked, Whom, alert};
 use crate::people::cookies::Cookie;
 use crate::people::destination::Destination;
-use crate::people::keys::{session_hash, stored};
+use crate::people::keys::session_hash;
 use crate::people::session::Fresh;
 use crate::people::sign_in::PATH;
 use crate::people::{Fault, People};
@@ -57,57 +57,39 @@ impl People {
         let (challenge, field) = self.challenge(Ceremony::Get, bound.as_bytes(), asked.now)?;
         let options = request(relying_party, &challenge).to_string();
         Ok(html! {
-            form method="post" action=(SIGN_IN) hidden data-passkey="get" data-options=(options) {
+            form method="post" action=(SIGN_IN) hidden {
                 input type="hidden" name="csrf" value=(csrf);
                 input type="hidden" name="continue" value=(destination.as_str());
                 input type="hidden" name="challenge" value=(field);
                 input type="hidden" name="credential" value="";
                 p role="alert" hidden {}
-                button type="submit" class="second" { "Sign in with a passkey" }
+                button type="submit" class="second" data-passkey="get" data-options=(options) { "Sign in with a passkey" }
             }
         })
     }
 
     async fn sign_in_by_passkey(&self, asked: &Asked, sent: &Sent) -> Result<Response, Fault> {
         let destination = Destination::read(&sent.r#continue);
-        let refused = |step: &'static str, whom: Whom<'_>| {
+        let refused = async |step: &'static str, whom: Whom<'_>| {
             asked.log(step, whom);
             let message = html! { (alert(REFUSED)) (asked.named()) };
-            self.form(asked, StatusCode::FORBIDDEN, &destination, "", message)
+            self.form(asked, StatusCode::FORBIDDEN, &destination, "", message).await
         };
         if !self.is_own_form(asked, &sent.csrf) {
-            return refused("csrf", Whom::Nobody);
+            return refused("csrf", Whom::Nobody).await;
         }
         let bound = Cookie::Form.read(&asked.headers, self.settings.is_secure()).unwrap_or_default();
         let opened = self.opened(Ceremony::Get, bound.as_bytes(), &sent.challenge, asked.now);
-        let origin = self.origin();
-        let Some(challenge) = opened else { return refused("passkey challenge", Whom::Nobody) };
-        let Some(expected) = self.expected(&origin, &challenge) else {
-            return refused("passkey relying party", Whom::Nobody);
-        };
-        let Ok(answered) = serde_json::from_str::<Answered>(&sent.credential) else {
-            return refused("passkey form", Whom::Nobody);
-        };
-        let Some((passkey, account)) = self.store.passkey(&answered.id).await? else {
-            return refused("passkey credential id", Whom::Nobody);
+        let Some(challenge) = opened else { return refused("passkey challenge", Whom::Nobody).await };
+        let account = match self.answered(asked, &challenge, &sent.credential, None).await? {
+            Ok(account) => account,
+            Err(Unanswered { step, account }) => {
+                return refused(step, account.as_deref().map_or(Whom::Nobody, Whom::Account)).await;
+            }
         };
         let whom = Whom::Account(&account.id);
-        let counter = match answered.counted(&expected, &account.id, passkey.algorithm, &passkey.public_key) {
-            Ok(counter) => counter,
-            Err(fault) => return refused(fault.step(), whom),
-        };
-        let used = PasskeyUse {
-            id: &passkey.id,
-            counter,
-            challenge: &challenge.text,
-            until: challenge.until,
-            at: stored(asked.now),
-        };
-        if !self.store.use_passkey(&used).await? {
-            return refused("passkey used twice", whom);
-        }
         let Some(fresh) = self.begin_by_passkey(asked, &account, &destination).await? else {
-            return refused("disabled", whom);
+            return refused("disabled", whom).await;
         };
         self.welcome(asked, &account, &fresh, &destination)
     }

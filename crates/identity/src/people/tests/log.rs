@@ -44,7 +44,7 @@ async fn a_refusal_is_logged_with_its_step_and_no_secret() {
 
     let line = |written: &Written, answer: &Answer| {
         let text = written.take();
-        let line = text.lines().find(|line| line.contains("a sign-in was refused")).unwrap().to_owned();
+        let line = text.lines().find(|line| line.contains("a form was refused")).unwrap().to_owned();
         let line: serde_json::Value = serde_json::from_str(&line).unwrap();
         let fields = line["fields"].clone();
         let id = fields["request"].as_str().unwrap();
@@ -98,5 +98,5 @@ async fn a_refusal_is_logged_with_its_step_and_no_secret() {
     assert!(!answer.body.contains("session") && !answer.body.contains("store"), "{}", answer.body);
     let signing_in = maya.get("/oauth/sign-in").await;
     assert_eq!(signing_in.status, StatusCode::SERVICE_UNAVAILABLE);
-    assert!(site.people.signed_in(&maya.headers(), site.now()).await.is_err());
+    assert!(site.people.signed_in(&maya.headers(), &maya.key, site.now()).await.is_err());
 }

@@ -16,7 +16,7 @@ fn challenge(options: &Value) -> &str {
 }
 
 impl Browser {
-    async fn add_passkey(&mut self, one: &Authenticator) -> Answer {
+    pub(super) async fn add_passkey(&mut self, one: &Authenticator) -> Answer {
         let page = self.get("/account").await;
         let credential = one.create(challenge(&options(&page, "create"))).to_string();
         self.send_created(&page, &credential).await

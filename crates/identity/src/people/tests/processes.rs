@@ -80,8 +80,8 @@ async fn another_process_with_the_same_secret_knows_the_session() {
     let (_, browser) = site.person("maya").await;
     let store = Arc::new(IdentityStore::open(site.folder.path()).await.unwrap());
     let people = |secret| People::new(settings("https://gate.example"), Arc::clone(&store), &[secret; 32]);
-    let same = people(7).signed_in(&browser.headers(), START).await.unwrap();
+    let same = people(7).signed_in(&browser.headers(), &browser.key, START).await.unwrap();
     assert_eq!(same, site.who(&browser).await);
-    let other = people(8).signed_in(&browser.headers(), START).await.unwrap().unwrap();
+    let other = people(8).signed_in(&browser.headers(), &browser.key, START).await.unwrap().unwrap();
     assert!(!other.is_csrf(&same.unwrap().csrf));
 }

@@ -178,7 +178,7 @@ async fn a_cookie_that_comes_twice_is_nobodys() {
     let mut headers = HeaderMap::new();
     let value = HeaderValue::from_str(&format!("__Host-aldgate={id}")).unwrap();
     headers.append(header::COOKIE, value);
-    assert!(site.people.signed_in(&headers, START).await.unwrap().is_some());
+    assert!(site.people.signed_in(&headers, &browser.key, START).await.unwrap().is_some());
     headers.append(header::COOKIE, HeaderValue::from_static("a=b; __Host-aldgate=other"));
-    assert_eq!(site.people.signed_in(&headers, START).await.unwrap(), None);
+    assert_eq!(site.people.signed_in(&headers, &browser.key, START).await.unwrap(), None);
 }

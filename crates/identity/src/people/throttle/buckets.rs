@@ -17,11 +17,11 @@ pub struct Rate {
 }
 
 /// What is counted.
-pub(super) type Key = Box<str>;
+pub(crate) type Key = Box<str>;
 
 /// Counts by key (the generic cell rate algorithm): of each key only the time is kept at which all its tries will have run
 /// out. A key whose time has come is as one that was never seen.
-pub(super) struct Buckets {
+pub(crate) struct Buckets {
     every: i64,
     longest: i64,
     most: usize,
@@ -29,7 +29,7 @@ pub(super) struct Buckets {
 }
 
 impl Buckets {
-    pub(super) fn new(rate: Rate, most: usize) -> Self {
+    pub(crate) fn new(rate: Rate, most: usize) -> Self {
         let every = millis(rate.every).max(1);
         let longest = every.saturating_mul(i64::from(rate.burst.max(1)));
         Self { every, longest, most: most.max(1), until: Mutex::new(HashMap::new()) }
@@ -41,7 +41,7 @@ impl Buckets {
     }
 
     /// Counts one.
-    pub(super) fn take(&self, key: &Key, now: i64) -> Result<(), Wait> {
+    pub(crate) fn take(&self, key: &Key, now: i64) -> Result<(), Wait> {
         let mut map = self.until();
         // A clock that was set back must not hold anybody up for longer than the rate does.
         let latest = now.saturating_add(self.longest);

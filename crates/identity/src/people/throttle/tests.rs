@@ -72,8 +72,12 @@ fn what_has_run_out_makes_room() {
 #[test]
 fn a_subscriber_is_one_source() {
     let one = |text: &str| Source(text.parse().unwrap()).counted();
-    assert_eq!(one("2001:db8:1:2::1"), one("2001:db8:1:2:ffff::9"));
-    assert_ne!(one("2001:db8:1:2::1"), one("2001:db8:1:3::1"));
+    assert_eq!(one("2001:db8:1:200::1"), one("2001:db8:1:2ff:ffff::9"));
+    assert_ne!(one("2001:db8:1:200::1"), one("2001:db8:1:300::1"));
+    // A program on this computer has as many addresses as it likes.
+    assert_eq!(one("127.0.0.1"), one("127.9.8.7"));
+    assert_eq!(one("127.0.0.1"), one("::1"));
+    assert_eq!(one("127.0.0.1"), one("::ffff:127.1.2.3"));
     assert_eq!(one("192.0.2.1"), one("::ffff:192.0.2.1"));
     assert_ne!(one("192.0.2.1"), one("192.0.2.2"));
 }

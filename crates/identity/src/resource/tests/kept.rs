@@ -71,3 +71,14 @@ async fn memory_of_tokens_is_bounded() {
     let [first, again] = [bearer(&of, &token, NOW).await.unwrap(), bearer(&of, &token, NOW).await.unwrap()];
     assert!(!Arc::ptr_eq(&first.principal, &again.principal), "nothing is kept");
 }
+
+#[tokio::test]
+async fn where_nobody_knows_what_was_revoked_it_is_not_said_that_it_was() {
+    let (signer, held, of) = bed();
+    let token = signer.token(&good());
+    bearer(&of, &token, NOW).await.unwrap();
+    held.knows_nothing.store(true, Ordering::SeqCst);
+    assert_eq!(bearer(&of, &token, NOW).await.unwrap_err(), Unauthenticated::Unavailable);
+    held.knows_nothing.store(false, Ordering::SeqCst);
+    bearer(&of, &token, NOW).await.unwrap();
+}

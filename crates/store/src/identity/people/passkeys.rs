@@ -123,6 +123,17 @@ impl IdentityStore {
         Ok(true)
     }
 
+    /// Notes that a challenge was answered otherwise than with a passkey; `false` where it was answered before, in whichever way.
+    ///
+    /// # Errors
+    /// Where the database refuses.
+    pub async fn spend_challenge(&self, challenge: &str, until: i64, now: i64) -> Result<bool, StoreFault> {
+        let mut transaction = self.pool.begin_with("BEGIN IMMEDIATE").await.doing("begin")?;
+        let is_new = spend(&mut transaction, challenge, until, now).await?;
+        transaction.commit().await.doing("note a challenge")?;
+        Ok(is_new)
+    }
+
     /// A passkey and its account.
     ///
     /// # Errors

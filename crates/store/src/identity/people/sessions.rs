@@ -66,7 +66,7 @@ fn session(row: &SqliteRow) -> Result<Session, StoreFault> {
     read().doing("read a session")
 }
 
-pub(super) async fn insert_session(
+async fn insert_session(
     connection: &mut SqliteConnection,
     start: &SessionStart<'_>,
 ) -> Result<bool, StoreFault> {

@@ -24,6 +24,11 @@ pub(super) enum Why {
     Missing { member: &'static str },
     #[error("`{member}` does nothing with `kind = \"{kind}\"`; leave it out, or choose another kind")]
     Unused { member: &'static str, kind: &'static str },
+    #[error(
+        "`kind = \"connection\"` needs people who sign in at the gateway's own authorization server, which does not run; see \
+         `identity.server.enabled`"
+    )]
+    NoPeople,
     #[error("the secret has to be in one place; give either `env` or `file`")]
     Place,
     #[error("the environment variable `{name}` is not set or is empty")]

@@ -3,12 +3,15 @@ use serde_json::{Value, json};
 use time::OffsetDateTime;
 
 use super::*;
-use crate::client::upstream::Caller;
 
 const NOW: OffsetDateTime = time::macros::datetime!(2026-12-01 12:00 UTC);
 
 /// The credential, or all that is wrong with it.
 fn made(folder: &Path, configured: Value) -> Result<Made, String> {
+    made_with(None, folder, configured)
+}
+
+fn made_with(kept: Option<&Arc<ConnectionStore>>, folder: &Path, configured: Value) -> Result<Made, String> {
     let configured: ConfiguredCredential =
         serde_json::from_value(configured).map_err(|fault| fault.to_string())?;
     let public = Url::parse("https://gateway.example/at/").unwrap();
@@ -16,8 +19,7 @@ fn made(folder: &Path, configured: Value) -> Result<Made, String> {
         http: &Arc::new(Http::default()),
         env: &|name| (name == "SET").then(|| "canary".to_owned()),
         base: folder,
-        connections: &folder.join("connections"),
-        seal: &SealKey::derive(&[7; 32]).unwrap(),
+        people: kept.map(|kept| (kept, "https://gateway.example")),
         public: &public,
     };
     configured.make("parts", Some("https://parts.example/mcp"), &making).map_err(|fault| {
@@ -34,8 +36,7 @@ fn made(folder: &Path, configured: Value) -> Result<Made, String> {
 async fn shown(folder: &Path, configured: Value) -> String {
     let made = made(folder, configured).unwrap();
     assert!(!format!("{made:?}").contains("canary"));
-    let caller = Caller { user: "u".to_owned(), rights: "u".to_owned(), token: None };
-    match made.credential.authorization(Some(&caller), NOW).await.unwrap() {
+    match made.credential.authorization(None, NOW).await.unwrap() {
         Some(header) => format!("{}: {}", header.name, header.value.to_str().unwrap()),
         None => "nothing".to_owned(),
     }
@@ -58,10 +59,14 @@ async fn a_header_is_shown_as_it_is_configured() {
     );
 }
 
-#[test]
-fn tokens_are_asked_for_as_it_is_configured() {
+#[tokio::test]
+async fn tokens_are_asked_for_as_it_is_configured() {
     let folder = tempfile::tempdir().unwrap();
-    let told = |configured| format!("{:?}\n", made(folder.path(), configured).unwrap().credential);
+    let store = aldgate_store::identity::IdentityStore::open(folder.path()).await.unwrap();
+    let seal = aldgate_approval::SealKey::derive(&[7; 32]).unwrap();
+    let kept = ConnectionStore::new(Arc::new(store), seal);
+    let made = |configured| made_with(Some(&kept), folder.path(), configured).unwrap();
+    let told = |configured| format!("{:?}\n", made(configured).credential);
     let program = |kind: &str| {
         json!({
             "kind": kind, "issuer": "https://as.example", "client_id": "gateway", "client_method": "client_secret_post",
@@ -73,10 +78,30 @@ fn tokens_are_asked_for_as_it_is_configured() {
     let all = told(program("client_credentials")) + &told(program("token_exchange")) + &told(public.clone());
     expect![[r#"
         ClientCredentials { program: Program { issuer: "https://as.example", token_endpoint: None, client_id: "gateway", authentication: Post(Secret), resource: Some("https://parts.example/mcp"), scopes: Some(Scopes({"a", "b"})) }, .. }
-        TokenExchange { settings: TokenExchangeSettings { program: Program { issuer: "https://as.example", token_endpoint: None, client_id: "gateway", authentication: Post(Secret), resource: Some("https://parts.example/mcp"), scopes: Some(Scopes({"a", "b"})) }, audience: None }, .. }
-        Connections { settings: ConnectionSettings { upstream: "parts", program: Program { issuer: "https://as.example", token_endpoint: None, client_id: "gateway", authentication: None, resource: Some("https://parts.example/mcp"), scopes: Some(Scopes({"a", "b"})) }, redirect: Url { scheme: "https", cannot_be_a_base: false, username: "", password: None, host: Some(Domain("gateway.example")), port: None, path: "/at/connections/parts/callback", query: None, fragment: None } }, .. }
+        TokenExchange { settings: TokenExchangeSettings { program: Program { issuer: "https://as.example", token_endpoint: None, client_id: "gateway", authentication: Post(Secret), resource: Some("https://parts.example/mcp"), scopes: Some(Scopes({"a", "b"})) }, audience: None, takes: ["https://as.example"] }, .. }
+        Connections { settings: ConnectionSettings { upstream: "parts", program: Program { issuer: "https://as.example", token_endpoint: None, client_id: "gateway", authentication: None, resource: Some("https://parts.example/mcp"), scopes: Some(Scopes({"a", "b"})) }, page: Url { scheme: "https", cannot_be_a_base: false, username: "", password: None, host: Some(Domain("gateway.example")), port: None, path: "/at/connections/parts", query: None, fragment: None }, redirect: Url { scheme: "https", cannot_be_a_base: false, username: "", password: None, host: Some(Domain("gateway.example")), port: None, path: "/at/connections/parts/callback", query: None, fragment: None }, people: "https://gateway.example" }, .. }
     "#]].assert_eq(&all);
-    assert!(made(folder.path(), public).unwrap().connections.is_some());
+    assert!(made(public).connections.is_some());
+}
+
+#[test]
+fn another_secret_in_the_same_place_is_noticed() {
+    let folder = tempfile::tempdir().unwrap();
+    let public = Url::parse("https://gateway.example").unwrap();
+    let print = |configured: Value, value: Option<&str>| {
+        let configured: ConfiguredCredential = serde_json::from_value(configured).unwrap();
+        let (http, env) = (Arc::new(Http::default()), |_: &str| value.map(str::to_owned));
+        let base = folder.path();
+        configured.print_of_secret(&Making { http: &http, env: &env, base, people: None, public: &public })
+    };
+    let (env, file) = (json!({ "kind": "header", "env": "A" }), json!({ "kind": "header", "file": "key" }));
+    assert_eq!(print(env.clone(), Some("a")), print(env.clone(), Some("a")));
+    assert_ne!(print(env.clone(), Some("a")), print(env.clone(), Some("b")));
+    assert_ne!(print(env.clone(), Some("")), print(env, None));
+    std::fs::write(folder.path().join("key"), "a").unwrap();
+    let before = print(file.clone(), None);
+    std::fs::write(folder.path().join("key"), "b").unwrap();
+    assert_ne!(print(file, None), before);
 }
 
 #[test]
@@ -118,6 +143,8 @@ fn what_is_missing_or_does_nothing_is_refused() {
         with(json!({ "client_method": "private_key_jwt", "algorithm": "none", "env": null, "file": "key" })),
         with(json!({ "kind": "connection", "token_endpoint": "https://as.example/token" })),
         with(json!({ "kind": "connection", "client_method": null })),
+        with(json!({ "kind": "connection" })),
+        with(json!({ "subject_issuers": ["https://as.example"] })),
     ]
     .into_iter()
     .map(|configured| format!("{}\n", made(folder.path(), configured).unwrap_err()))
@@ -131,7 +158,7 @@ fn what_is_missing_or_does_nothing_is_refused() {
         the credential of upstream `parts` cannot be used: `header` is `a b`, which is no name of a header
         the credential of upstream `parts` cannot be used: `issuer` does nothing with `kind = "header"`; leave it out, or choose another kind
         the credential of upstream `parts` cannot be used: `env` does nothing with `kind = "none"`; leave it out, or choose another kind
-        unknown field `token`, expected one of `kind`, `header`, `scheme`, `env`, `file`, `issuer`, `token_endpoint`, `client_id`, `client_method`, `algorithm`, `key_id`, `resource`, `audience`, `scopes`
+        unknown field `token`, expected one of `kind`, `header`, `scheme`, `env`, `file`, `issuer`, `token_endpoint`, `client_id`, `client_method`, `algorithm`, `key_id`, `resource`, `audience`, `subject_issuers`, `scopes`
         the credential of upstream `parts` cannot be used: `issuer` is missing
         the credential of upstream `parts` cannot be used: `issuer` is `as.example`; expected an absolute `https` URL
         the credential of upstream `parts` cannot be used: `issuer` cannot be used: `http://as.example/` is not `https`; `http` is used only for a resource on this machine, at 127.0.0.1 or localhost
@@ -147,5 +174,7 @@ fn what_is_missing_or_does_nothing_is_refused() {
         the credential of upstream `parts` cannot be used: the private key is not one for `none`; expected PKCS #8 as PEM, and `ES256`, `ES384`, `EdDSA` or `RS256`
         the credential of upstream `parts` cannot be used: `token_endpoint` does nothing with `kind = "connection"`; leave it out, or choose another kind
         the credential of upstream `parts` cannot be used: `client_method` is missing
+        the credential of upstream `parts` cannot be used: `kind = "connection"` needs people who sign in at the gateway's own authorization server, which does not run; see `identity.server.enabled`
+        the credential of upstream `parts` cannot be used: `subject_issuers` does nothing with `kind = "client_credentials"`; leave it out, or choose another kind
     "#]].assert_eq(&all);
 }

@@ -8,16 +8,18 @@ use serde::{Deserialize, Serialize};
 use time::{Duration, OffsetDateTime};
 use zeroize::Zeroizing;
 
-use super::ConnectionFault;
+use super::{ConnectionFault, Who};
 use crate::client::proof_key::NoRandomness;
 use crate::client::secret::Secret;
 
 /// How long a user has to answer.
 const TIME: Duration = Duration::minutes(10);
 
-/// Who began a connection, the verifier of its code, and until when the answer is taken.
+/// Who began a connection in which session, the verifier of its code, and until when the answer is taken.
 pub(super) struct State {
     user: String,
+    session: Secret,
+    back: Secret,
     verifier: Secret,
     until: i64,
 }
@@ -25,38 +27,58 @@ pub(super) struct State {
 #[derive(Deserialize, Serialize)]
 struct Written<S> {
     user: String,
+    session: S,
+    back: S,
     verifier: S,
     until: i64,
 }
 
 impl State {
-    pub(super) fn new(user: &str, verifier: Secret, now: OffsetDateTime) -> Self {
-        Self { user: user.to_owned(), verifier, until: (now + TIME).unix_timestamp() }
+    /// `back` is the page that it was begun on, whose address may hold half of what proves who is signed in.
+    pub(super) fn new(who: Who<'_>, back: &str, verifier: Secret, now: OffsetDateTime) -> Self {
+        let Who { user, session } = who;
+        let [session, back] = [session, back].map(|text| Secret::new(text.to_owned()));
+        Self { user: user.to_owned(), session, back, verifier, until: (now + TIME).unix_timestamp() }
     }
 
-    pub(super) const fn verifier(&self) -> &Secret {
-        &self.verifier
+    pub(super) const fn back(&self) -> &Secret {
+        &self.back
     }
 
-    /// Whether the answer is the user's, and in time.
-    pub(super) fn check(&self, user: &str, now: OffsetDateTime) -> Result<(), ConnectionFault> {
-        match (self.user == user, now.unix_timestamp() < self.until) {
-            (true, true) => Ok(()),
-            (false, _) => Err(ConnectionFault::OtherUser),
-            (true, false) => Err(ConnectionFault::Late),
-        }
+    pub(super) fn into_verifier(self) -> Secret {
+        self.verifier
+    }
+
+    /// Whether the answer is the user's, in the session that began.
+    pub(super) fn check(&self, who: Who<'_>) -> Result<(), ConnectionFault> {
+        let is_same = self.user == who.user && self.session.expose() == who.session;
+        if is_same { Ok(()) } else { Err(ConnectionFault::OtherUser) }
     }
 
     pub(super) fn seal(&self, key: &SealKey, purpose: String) -> Result<Secret, ConnectionFault> {
-        let written =
-            Written { user: self.user.clone(), verifier: self.verifier.expose(), until: self.until };
+        let written = Written {
+            user: self.user.clone(),
+            session: self.session.expose(),
+            back: self.back.expose(),
+            verifier: self.verifier.expose(),
+            until: self.until,
+        };
         seal(key, &purpose, &written).map(Secret::new)
     }
 
-    pub(super) fn open(sealed: &Secret, key: &SealKey, purpose: String) -> Result<Self, ConnectionFault> {
+    /// Opens what is in time. Nothing in it is of use to anybody after that.
+    pub(super) fn open(
+        sealed: &Secret,
+        key: &SealKey,
+        purpose: String,
+        now: OffsetDateTime,
+    ) -> Result<Self, ConnectionFault> {
         let found = open::<Written<Secret>>(key, &purpose, sealed.expose());
-        let Written { user, verifier, until } = found.map_err(|_| ConnectionFault::State)?;
-        Ok(Self { user, verifier, until })
+        let Written { user, session, back, verifier, until } = found.map_err(|_| ConnectionFault::State)?;
+        if until <= now.unix_timestamp() {
+            return Err(ConnectionFault::Late);
+        }
+        Ok(Self { user, session, back, verifier, until })
     }
 }
 

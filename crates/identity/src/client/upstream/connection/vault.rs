@@ -1,21 +1,69 @@
-//! Where connections are kept: one sealed file for each user, issuer and upstream.
+//! Where connections are kept: sealed, in the store of the accounts.
 
-use std::path::{Path, PathBuf};
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, PoisonError, Weak};
 
 use aldgate_approval::SealKey;
+use aldgate_store::identity::{ConnectionKey, IdentityStore};
 use serde::{Deserialize, Serialize};
 use time::OffsetDateTime;
+use tokio::sync::OwnedMutexGuard;
 
 use super::state::{open, seal};
 use super::{ConnectionFault, ConnectionSettings};
-use crate::client::keep::file::{self, Lock};
-use crate::client::keep::{KeepFault, digest};
+use crate::client::keep::digest;
 use crate::client::secret::Secret;
 use crate::client::token::AccessToken;
 use crate::client::token_endpoint::Tokens;
+use crate::people::{kept, stored};
 
-/// The form of the files.
-const VERSION: u32 = 1;
+type Lock = tokio::sync::Mutex<()>;
+
+/// Where the connections of one gateway are kept. One for each process: a refresh token that rotates is used once, however many
+/// configurations there are.
+pub struct ConnectionStore {
+    store: Arc<IdentityStore>,
+    seal: SealKey,
+    /// One for each connection that somebody works on.
+    locks: Mutex<HashMap<String, Weak<Lock>>>,
+}
+
+impl std::fmt::Debug for ConnectionStore {
+    fn fmt(&self, out: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        out.debug_struct("ConnectionStore").finish_non_exhaustive()
+    }
+}
+
+impl ConnectionStore {
+    /// In this store, sealed with this key.
+    #[must_use]
+    pub fn new(store: Arc<IdentityStore>, seal: SealKey) -> Arc<Self> {
+        Arc::new(Self { store, seal, locks: Mutex::default() })
+    }
+
+    /// Ends what a person has connected to an upstream, because the person takes it back: no server is told.
+    ///
+    /// # Errors
+    /// Where the store fails.
+    pub async fn end(&self, upstream: &str, user: &str) -> Result<(), ConnectionFault> {
+        Ok(self.store.disconnect(upstream, user).await?)
+    }
+
+    /// The upstreams that a person has connected an account to, and when, the oldest first. One that was connected with two
+    /// authorization servers is one: both connections end together.
+    ///
+    /// # Errors
+    /// Where the store fails.
+    pub async fn of(&self, user: &str) -> Result<Vec<(String, OffsetDateTime)>, ConnectionFault> {
+        let mut found: Vec<(String, OffsetDateTime)> = Vec::new();
+        for one in self.store.connections_of(user).await? {
+            if !found.iter().any(|(upstream, _)| *upstream == one.upstream) {
+                found.push((one.upstream, kept(one.connected_at)));
+            }
+        }
+        Ok(found)
+    }
+}
 
 /// The tokens of one user.
 pub(super) struct Connection {
@@ -23,17 +71,10 @@ pub(super) struct Connection {
     refresh: Option<Secret>,
 }
 
-/// The folder of the connections to one upstream.
+/// The connections to one upstream.
 pub(super) struct Vault {
-    folder: PathBuf,
-    seal: SealKey,
+    kept: Arc<ConnectionStore>,
     settings: ConnectionSettings,
-}
-
-#[derive(Deserialize, Serialize)]
-struct File {
-    version: u32,
-    sealed: String,
 }
 
 #[derive(Deserialize, Serialize)]
@@ -78,52 +119,88 @@ impl Connection {
 }
 
 impl Vault {
-    pub(super) fn open(
-        folder: &Path,
-        seal: SealKey,
-        settings: &ConnectionSettings,
-    ) -> Result<Self, ConnectionFault> {
-        file::make_folder(folder)?;
-        Ok(Self { folder: folder.to_owned(), seal, settings: settings.clone() })
+    pub(super) fn new(kept: Arc<ConnectionStore>, settings: &ConnectionSettings) -> Self {
+        Self { kept, settings: settings.clone() }
     }
 
-    fn name(&self, user: &str) -> String {
-        format!("connection-{}", key(&self.settings, user))
+    /// What states of this gateway are sealed with.
+    pub(super) fn seal(&self) -> &SealKey {
+        &self.kept.seal
     }
 
     fn purpose(&self, user: &str) -> String {
         purpose("kept", &self.settings, user)
     }
 
-    pub(super) fn read(&self, user: &str) -> Result<Option<Connection>, ConnectionFault> {
-        let path = file::path(&self.folder, &self.name(user));
-        let Some(found) = file::read::<File>(&path)? else { return Ok(None) };
-        if found.version != VERSION {
-            return Err(KeepFault::Content { path }.into());
-        }
-        let written: Written<Secret> = open(&self.seal, &self.purpose(user), &found.sealed)?;
-        let at = |seconds: i64| OffsetDateTime::from_unix_timestamp(seconds);
-        let expires_at = written.expires_at.map(at).transpose();
-        let expires_at = expires_at.map_err(|_| KeepFault::Content { path })?;
+    fn key<'a>(&'a self, user: &'a str) -> ConnectionKey<'a> {
+        ConnectionKey { issuer: &self.settings.program.issuer, upstream: &self.settings.upstream, user }
+    }
+
+    pub(super) async fn read(&self, user: &str) -> Result<Option<Connection>, ConnectionFault> {
+        let Some(sealed) = self.kept.store.connection(self.key(user)).await? else { return Ok(None) };
+        let written: Written<Secret> = open(&self.kept.seal, &self.purpose(user), &sealed)?;
+        let expires_at = written.expires_at.map(OffsetDateTime::from_unix_timestamp).transpose();
+        let altered = |_| ConnectionFault::Sealed(aldgate_approval::SealFault::Altered);
+        let expires_at = expires_at.map_err(altered)?;
         let access = AccessToken { token: written.access_token, scopes: None, expires_at, key: None };
         Ok(Some(Connection { access, refresh: written.refresh_token }))
     }
 
-    pub(super) fn write(&self, user: &str, connection: &Connection) -> Result<(), ConnectionFault> {
+    fn sealed(&self, user: &str, connection: &Connection) -> Result<String, ConnectionFault> {
         let written = Written {
             access_token: connection.access.token.expose(),
             refresh_token: connection.refresh.as_ref().map(Secret::expose),
             expires_at: connection.access.expires_at.map(OffsetDateTime::unix_timestamp),
         };
-        let sealed = seal(&self.seal, &self.purpose(user), &written)?;
-        Ok(file::replace(&self.folder, &self.name(user), &File { version: VERSION, sealed })?)
+        seal(&self.kept.seal, &self.purpose(user), &written)
     }
 
-    pub(super) fn remove(&self, user: &str) -> Result<(), ConnectionFault> {
-        Ok(file::remove(&self.folder, &self.name(user))?)
+    pub(super) async fn keep(
+        &self,
+        user: &str,
+        connection: &Connection,
+        now: OffsetDateTime,
+    ) -> Result<(), ConnectionFault> {
+        let sealed = self.sealed(user, connection)?;
+        Ok(self.kept.store.connect(self.key(user), &sealed, stored(now)).await?)
     }
 
-    pub(super) async fn lock(&self, user: &str) -> Result<Lock, ConnectionFault> {
-        Ok(Lock::take(&self.folder, &self.name(user)).await?)
+    /// Keeps fresh tokens; `false` where the connection has ended meanwhile.
+    pub(super) async fn refreshed(
+        &self,
+        user: &str,
+        connection: &Connection,
+    ) -> Result<bool, ConnectionFault> {
+        let sealed = self.sealed(user, connection)?;
+        Ok(self.kept.store.refresh_connection(self.key(user), &sealed).await?)
+    }
+
+    /// Ends what the person has connected to the upstream, with whichever authorization server.
+    pub(super) async fn take_back(&self, user: &str) -> Result<(), ConnectionFault> {
+        self.kept.end(&self.settings.upstream, user).await
+    }
+
+    /// Takes away what has ended at the server.
+    pub(super) async fn remove(&self, user: &str) -> Result<(), ConnectionFault> {
+        self.kept.store.end_connection(self.key(user)).await?;
+        Ok(())
+    }
+
+    /// One at a time works on a connection, and nobody waits for the work on another one.
+    pub(super) async fn lock(&self, user: &str) -> OwnedMutexGuard<()> {
+        let place = key(&self.settings, user);
+        let lock = {
+            let mut locks = self.kept.locks.lock().unwrap_or_else(PoisonError::into_inner);
+            locks.retain(|_, lock| lock.strong_count() > 0);
+            match locks.get(&place).and_then(Weak::upgrade) {
+                Some(lock) => lock,
+                None => {
+                    let lock = Arc::<Lock>::default();
+                    locks.insert(place, Arc::downgrade(&lock));
+                    lock
+                }
+            }
+        };
+        lock.lock_owned().await
     }
 }
