@@ -61,7 +61,7 @@ check-generated: binary
 		diff -u docs/configuration.md <($(TARGET)/debug/aldgate config docs)
 
 .PHONY: check-readme
-check-readme: binary
+check-readme: binary test-setup
 	@scripts/step.sh "the README's commands" scripts/run_readme.py --binaries $(TARGET)/debug README.md
 
 .PHONY: check-lengths
@@ -79,8 +79,9 @@ accept-instructions: ## Keep the instruction counts of now; WHY="…" says what 
 	@scripts/bench/instructions.py accept --tools $(TARGET)/tools --why "$(WHY)"
 
 .PHONY: binary
+# With the features that the tests build it with, so that nothing is built twice.
 binary:
-	@scripts/step.sh "the binary" cargo build -p aldgate
+	@scripts/step.sh "the binary" cargo build --workspace --bin aldgate
 
 .PHONY: generate
 generate: binary ## Write the generated documents anew
@@ -99,7 +100,7 @@ mutants: ## Change the code of contracts in small ways; a change that no test no
 	@scripts/mutants.sh
 
 .PHONY: bench
-bench: bench-programs ## Aldgate beside nginx, a bare pass-through and a rival, and contracts (docs/performance.md); writes target/bench/report.json
+bench: bench-programs ## Aldgate beside nginx, a bare pass-through and a rival, contracts and sign-ins (docs/performance.md); writes target/bench/report.json
 	@scripts/bench/run.py --binaries $(TARGET)/release --counting $(TARGET)/bench/counting --tools $(TARGET)/tools \
 		--report $(TARGET)/bench/report.json
 	@scripts/bench/listens.py --binary $(TARGET)/release/aldgate
@@ -115,18 +116,19 @@ bench-programs:
 	@mkdir -p $(TARGET)/bench/counting/examples
 	@cp $(TARGET)/release/aldgate $(TARGET)/bench/counting/
 	@cp $(addprefix $(TARGET)/release/examples/,echo_upstream pass_through load) $(TARGET)/bench/counting/examples/
-	@cargo build --release $(BENCHED) -p aldgate-benches --example contracts
+	@cargo build --release $(BENCHED) -p aldgate-benches -p aldgate-identity --example contracts --example token_checking
 
 .PHONY: profile
 profile: bench-programs ## Where the CPU time of a governed call goes, by step of the journey, beside the budget (perf)
 	@scripts/bench/journey_profile.py --binaries $(TARGET)/release
 
 .PHONY: conformance
-conformance: binary ## The official conformance suite: testkit's everything-server, alone and behind the gateway; the gateway as client
-	@scripts/step.sh "testkit's programs" cargo build -p aldgate-testkit --examples
+conformance: ## The official conformance suite: testkit's everything-server, alone and behind the gateway; the gateway as client; its authorization server
+	@scripts/step.sh "the programs that the conformance suite needs" cargo build --workspace --bins --examples
 	@scripts/conformance/run.py --binaries $(TARGET)/debug --direct
 	@scripts/conformance/run.py --binaries $(TARGET)/debug
 	@scripts/conformance/run.py --binaries $(TARGET)/debug --client
+	@scripts/conformance/run.py --binaries $(TARGET)/debug --authorization
 
 .PHONY: checklist
 checklist: ## Each requirement of the protocol and the tests that show it: docs/conformance.md against the tests
@@ -145,4 +147,4 @@ audit: ## Licences, bans and sources of the dependencies
 .PHONY: clean
 clean: ## Remove what was built and set up
 	@cargo clean
-	@rm -rf clients/typescript/node_modules clients/issuer/node_modules scripts/conformance/node_modules .venv .collector
+	@rm -rf clients/typescript/node_modules clients/issuer/node_modules clients/browser/node_modules scripts/conformance/node_modules .venv .collector

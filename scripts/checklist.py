@@ -25,7 +25,7 @@ PARTS = {"8a": 57, "8b": 25, "8c": 20}
 REASONS = {
     "stdio": "of the stdio transport, which the gateway does not speak",
     "tasks": "of the Tasks extension, which the gateway does not have",
-    "authorization": "of OAuth, which the gateway speaks on neither side",
+    "authorization": "of OAuth, which the conformance suite looks at, and tests of identity",
     "extension": "of other extensions, which the gateway does not have",
     "user interface": "of a host that shows things to its user, which an intermediary does not",
 }

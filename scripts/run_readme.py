@@ -6,7 +6,8 @@ there, in this order. Ids, digests, times and durations, addresses and the width
 at the end of a line for its rest.
 
 The shell has the program on its PATH and a demonstration on free ports beside it, already decided by `--approve` and
-serving. It knows ALDGATE_URL, ALDGATE_ADMIN_URL, and as AGENT and APPROVER the tokens that the demonstration shows. It
+serving. It knows ALDGATE_URL, ALDGATE_ADMIN_URL, and as AGENT the token that the demonstration shows. Where a command opens a
+browser, the approver signs in there. It
 works in an empty folder, which is its home too. What the blocks leave running is ended with the shell's process group.
 """
 
@@ -14,6 +15,7 @@ import argparse
 import json
 import os
 import re
+import shlex
 import signal
 import subprocess
 import sys
@@ -22,6 +24,7 @@ import threading
 from pathlib import Path
 from typing import NamedTuple
 
+ROOT = Path(__file__).resolve().parent.parent
 BLOCK = re.compile(r"^```(bash run|text output)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 # What differs from run to run, and what stands for it when lines are compared.
 VARIES = [
@@ -106,6 +109,22 @@ def start(known: dict[str, str], log) -> tuple[subprocess.Popen, dict]:
     raise SystemExit(f"the demonstration did not begin to serve:\n{log.read()}")
 
 
+def browser(folder: Path, person: dict[str, str]) -> Path:
+    """A folder with a program that opens pages: the person signs in there, and allows what is asked for."""
+    interpreter = ROOT / ".venv/bin/python"
+    if not interpreter.exists():
+        raise SystemExit(f"{interpreter} is not there; run scripts/setup-tests.sh")
+    words = [interpreter, ROOT / "clients/python/browser.py"]
+    command = " ".join(shlex.quote(str(word)) for word in words)
+    name, password = shlex.quote(person["name"]), shlex.quote(person["password"])
+    programs = folder / "browser"
+    programs.mkdir()
+    program = programs / "xdg-open"
+    program.write_text(f'#!/bin/sh\nexec {command} "$1" {name} {password}\n', encoding="utf-8")
+    program.chmod(0o700)
+    return programs
+
+
 def end(process: subprocess.Popen) -> None:
     """Ends a process that leads a group, and the group."""
     for how, patience in [(signal.SIGTERM, 15), (signal.SIGKILL, 5)]:
@@ -149,7 +168,7 @@ def main() -> int:
                 "ALDGATE_URL": stage["url"],
                 "ALDGATE_ADMIN_URL": stage["admin"],
                 "AGENT": stage["agent_token"],
-                "APPROVER": stage["approver_token"],
+                "PATH": f"{browser(Path(folder), stage['approver'])}{os.pathsep}{known['PATH']}",
             }
             output = Path(folder) / "output"
             work = Path(folder) / "work"

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Sets up what the tests need beside Rust: strace, the packages of the TypeScript client and of an issuer, the Python
-# client's environment, a collector for traces.
+# Sets up what the tests need beside Rust: strace, a browser, the packages of the TypeScript client, of an issuer and of a
+# person at the browser, the Python client's environment, a collector for traces.
 # What is there already is left as it is. Packages of the system are installed only by root; else the script says what
 # is missing and fails.
 set -euo pipefail
@@ -8,6 +8,9 @@ cd "$(dirname "${BASH_SOURCE[0]}")/.."
 source scripts/system-packages.sh
 
 command -v strace > /dev/null || system_packages "strace is missing" strace
+
+command -v chromium > /dev/null || command -v chromium-browser > /dev/null || command -v google-chrome > /dev/null ||
+    system_packages "Chromium is missing" chromium
 
 command -v node > /dev/null && command -v npm > /dev/null || fail "Node.js 20 or newer is missing; install node and npm"
 node_major=$(node -p 'process.versions.node.split(".")[0]')
@@ -22,7 +25,7 @@ stamp() { cat "$@" | sha256sum | cut -d' ' -f1; }
 # current STAMP_FILE EXPECTED
 current() { [[ -f $1 && $(< "$1") == "$2" ]]; }
 
-for packages in clients/typescript clients/issuer; do
+for packages in clients/typescript clients/issuer clients/browser; do
     wanted=$(stamp "$packages/package.json" "$packages/package-lock.json")
     if current "$packages/node_modules/.aldgate-stamp" "$wanted"; then
         say "the packages of $packages are there"

@@ -4,6 +4,7 @@
 //
 // Prints one line of JSON with the issuer and the tokens, and serves until its standard input ends. A service asks by
 // `client_credentials`, a person (`alice`) by the authorization code with PKCE; the proofs of possession are made by `jose`.
+// Clients that find it sign in for whatever resource they name: those that register themselves, and `desk`.
 
 import { createHash, randomBytes } from 'node:crypto';
 import { createServer } from 'node:http';
@@ -42,19 +43,19 @@ async function configuration() {
     return { ...(await jose.exportJWK(privateKey)), alg, use: 'sig', kid: `key-${alg}` };
   });
   const confidential = { redirect_uris: [], response_types: [], token_endpoint_auth_method: 'client_secret_basic' };
+  const open = {
+    application_type: 'native',
+    redirect_uris: [CALLBACK],
+    response_types: ['code'],
+    token_endpoint_auth_method: 'none',
+  };
   return {
     jwks: { keys: await Promise.all(keys) },
     clients: [
       { ...confidential, client_id: AGENT.id, client_secret: AGENT.secret, grant_types: ['client_credentials'] },
       { ...confidential, client_id: GATEWAY.id, client_secret: GATEWAY.secret, grant_types: [] },
-      {
-        client_id: 'app',
-        application_type: 'native',
-        redirect_uris: [CALLBACK],
-        response_types: ['code'],
-        grant_types: ['authorization_code'],
-        token_endpoint_auth_method: 'none',
-      },
+      { ...open, client_id: 'app', grant_types: ['authorization_code'] },
+      { ...open, client_id: 'desk', grant_types: ['authorization_code', 'refresh_token'] },
     ],
     cookies: { keys: [randomBytes(32).toString('hex')] },
     responseTypes: ['code'],
@@ -62,10 +63,13 @@ async function configuration() {
     findAccount: (_, sub) => ({ accountId: sub, claims: () => ({ sub }) }),
     interactions: { url: (_, interaction) => `/interaction/${interaction.uid}` },
     extraTokenClaims: () => ({ org: 'acme', realm: { groups: ['engineer', 'reader'] } }),
+    rotateRefreshToken: true,
+    issueRefreshToken: (_, client) => client.grantTypeAllowed('refresh_token'),
     features: {
       clientCredentials: { enabled: true },
       devInteractions: { enabled: false },
       dPoP: { enabled: true },
+      registration: { enabled: true },
       introspection: { enabled: true, allowedPolicy: (_, client) => client.clientId === GATEWAY.id },
       resourceIndicators: {
         enabled: true,

@@ -1,7 +1,10 @@
 """Connects from nothing but a URL: finds the authorization server, has a person sign in, calls a tool, and once more with
 a token that was refreshed.
 
-Usage: python sign_in.py URL NAME PASSWORD dynamic|registered|document [DOCUMENT_URL]
+Usage: python sign_in.py URL NAME PASSWORD dynamic|registered [ISSUER]
+       python sign_in.py URL NAME PASSWORD document DOCUMENT_URL
+
+ISSUER is somebody else's authorization server that asks the person nothing; without it, it is the gateway.
 """
 
 from __future__ import annotations
@@ -80,7 +83,7 @@ def provider(url: str, way: str, document: str | None, browser: Browser, memory:
     )
 
 
-def check_discovery(traffic: Traffic, url: str, way: str) -> dict[str, Any]:
+def check_discovery(traffic: Traffic, url: str, way: str, method: str) -> dict[str, Any]:
     """From the refusal to the first tokens. Returns the metadata of the authorization server."""
     refused, resource, server, *rest = traffic.exchanges
     check_equal((refused.method, refused.url, refused.status), ("POST", url, 401), "the first exchange")
@@ -97,16 +100,16 @@ def check_discovery(traffic: Traffic, url: str, way: str) -> dict[str, Any]:
     endpoints = [metadata["token_endpoint"]]
     if way == "dynamic":
         endpoints.insert(0, metadata["registration_endpoint"])
-        check_registration(rest[0])
+        check_registration(rest[0], method)
     found = [exchange.url for exchange in rest[: len(endpoints)]]
     check_equal(found, endpoints, "what follows the discovery")
     return metadata
 
 
-def check_registration(registration: Exchange) -> None:
+def check_registration(registration: Exchange, method: str) -> None:
     check_equal(registration.status, 201, "the status of the registration")
     check(b'"application_type":"native"' in registration.body, "a native application", registration.body)
-    check_equal(registration.answer.get("token_endpoint_auth_method"), "none", "how the client authenticates")
+    check_equal(registration.answer.get("token_endpoint_auth_method"), method, "how the client authenticates")
 
 
 def check_authorization(browser: Browser, metadata: dict[str, Any], url: str, client_id: str) -> None:
@@ -137,14 +140,16 @@ async def no_form(form: types.ElicitRequestFormParams) -> types.ElicitResult:
 
 
 async def run(arguments: list[str]) -> dict[str, Any]:
-    usage = f"URL NAME PASSWORD {'|'.join(WAYS)} [DOCUMENT_URL]"
+    usage = f"URL NAME PASSWORD {'|'.join(WAYS)} [ISSUER|DOCUMENT_URL]"
     check(len(arguments) in (4, 5) and arguments[3] in WAYS, usage, arguments[:2] + arguments[3:])
     url, name, password, way = arguments[:4]
-    document = arguments[4] if len(arguments) == 5 else None
-    check((way == "document") == (document is not None), "a URL of a document for `document` alone", document)
+    last = arguments[4] if len(arguments) == 5 else None
+    document, other = (last, None) if way == "document" else (None, last)
+    check(way != "document" or document, "a URL of a document for `document`", arguments[4:])
 
     # Whoever wrote the client down knows where; credentials are for one issuer.
-    registered = {"client_id": REGISTERED, "token_endpoint_auth_method": "none", "issuer": origin_of(url)}
+    issuer = other or origin_of(url)
+    registered = {"client_id": REGISTERED, "token_endpoint_auth_method": "none", "issuer": issuer}
     memory = Memory(OAuthClientInformationFull.model_validate(registered) if way == "registered" else None)
     person = Person(name, password)
     browser = Browser(person)
@@ -156,7 +161,9 @@ async def run(arguments: list[str]) -> dict[str, Any]:
         check(tool, f"a tool `{TOOL}`", [tool["name"] for tool in tools])
         check_equal(tool.get("annotations", {}).get("readOnlyHint"), True, f"whether {TOOL} only reads")
         await session.read(TOOL, QUESTION)
-        metadata = check_discovery(traffic, url, way)
+        # This SDK leaves to the server how it authenticates: the gateway has it public, `oidc-provider` gives it a secret.
+        metadata = check_discovery(traffic, url, way, "client_secret_basic" if other else "none")
+        check_equal(metadata["issuer"], issuer, "the issuer that the gateway names")
         check_equal(len(traffic.to(metadata["token_endpoint"])), 1, "the number of token requests so far")
 
         # The token has not ended; the SDK is told that it has.
@@ -166,7 +173,7 @@ async def run(arguments: list[str]) -> dict[str, Any]:
     client_id = memory.client.client_id if memory.client else ""
     if way != "dynamic":
         check_equal(client_id, document or REGISTERED, "the client id")
-    else:
+    elif not other:
         check(NAME in person.consent, f"a consent page that names {NAME}", person.consent)
     check_authorization(browser, metadata, url, client_id)
     check_tokens(traffic.to(metadata["token_endpoint"]), memory, url)

@@ -1,6 +1,9 @@
 // Connects from nothing but a URL: finds the authorization server, has a person sign in, calls a tool, and once more with
 // a token that was refreshed.
-// Usage: node sign-in.mjs URL NAME PASSWORD dynamic|registered|document [DOCUMENT_URL]
+// Usage: node sign-in.mjs URL NAME PASSWORD dynamic|registered [ISSUER]
+//        node sign-in.mjs URL NAME PASSWORD document DOCUMENT_URL
+//
+// ISSUER is somebody else's authorization server that asks the person nothing; without it, it is the gateway.
 
 import { randomUUID } from 'node:crypto';
 
@@ -74,14 +77,16 @@ class Provider {
   }
 }
 
-await main(async ([url, name, password, way, document]) => {
-  const usage = `URL NAME PASSWORD ${WAYS.join('|')} [DOCUMENT_URL]`;
+await main(async ([url, name, password, way, last]) => {
+  const usage = `URL NAME PASSWORD ${WAYS.join('|')} [ISSUER|DOCUMENT_URL]`;
   check(WAYS.includes(way), usage, [url, name, way]);
-  check((way === 'document') === (document !== undefined), 'a URL of a document for `document` alone', document ?? null);
+  const [document, other] = way === 'document' ? [last, undefined] : [undefined, last];
+  check(way !== 'document' || document, 'a URL of a document for `document`', null);
 
   const person = new PersonAtBrowser(name, password);
   // Whoever wrote the client down knows where; credentials are for one issuer.
-  const registered = { client_id: REGISTERED, issuer: new URL(url).origin };
+  const issuer = other ?? new URL(url).origin;
+  const registered = { client_id: REGISTERED, issuer };
   const provider = new Provider(person, way === 'registered' ? registered : undefined, document);
   const traffic = new Traffic();
   const session = await signedIn(url, provider, traffic);
@@ -92,6 +97,7 @@ await main(async ([url, name, password, way, document]) => {
     checkEqual(tool.annotations?.readOnlyHint, true, `whether ${TOOL} only reads`);
     await session.read(TOOL, QUESTION);
     const metadata = checkDiscovery(traffic, url, way);
+    checkEqual(metadata.issuer, issuer, 'the issuer that the gateway names');
     checkEqual(traffic.to(metadata.token_endpoint).length, 1, 'the number of token requests so far');
 
     // This SDK refreshes when it is refused, not by the clock.
@@ -99,7 +105,9 @@ await main(async ([url, name, password, way, document]) => {
     await session.read(TOOL, QUESTION);
 
     const { client_id: clientId } = provider.clientInformation();
-    if (way === 'dynamic') {
+    if (way === 'dynamic' && other) {
+      check(clientId !== REGISTERED, 'a client id of its own', clientId);
+    } else if (way === 'dynamic') {
       check(person.consent.includes(NAME), `a consent page that names ${NAME}`, person.consent);
     } else {
       checkEqual(clientId, document ?? REGISTERED, 'the client id');

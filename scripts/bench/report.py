@@ -24,6 +24,8 @@ def lines(report: dict) -> Iterator[str]:
         yield from search(report["search"])
     if "steps_us" in report.get("contracts", {}):
         yield from contracts(report["contracts"])
+    if "token_us" in report.get("identity", {}):
+        yield from identity(report["identity"])
     yield ""
     yield "Aims"
     for said in aims(report):
@@ -90,6 +92,23 @@ def contracts(found: dict) -> Iterator[str]:
         for name, cost in costs.items():
             low, high = cost["range"]
             yield f"  {name.replace('_', ' '):<78}{cost['median']:>9.1f}{f'{low:.1f}..{high:.1f}':>18}"
+
+
+def identity(found: dict) -> Iterator[str]:
+    yield ""
+    yield f"{'checking a token':<80}{'CPU µs':>9}{'(range)':>18}"
+    for name, cost in found["token_us"].items():
+        low, high = cost["range"]
+        yield f"  {name:<78}{cost['median']:>9.1f}{f'{low:.1f}..{high:.1f}':>18}"
+    cost = found["argon2id"]
+    what = f"sign-ins with a password (argon2id, {cost['kib'] / 1024:.0f} MiB, {cost['passes']} passes, {cost['lanes']} lane)"
+    yield ""
+    yield f"{what:<62}{'per second':>12}{'(range)':>16}{'CPU ms':>9}{'p50 ms':>9}"
+    for name, cell in found["sign_ins"].items():
+        low, high = cell["per_second_range"]
+        yield (
+            f"  {name:<60}{cell['per_second']:>12.1f}{f'{low:.1f}..{high:.1f}':>16}{cell['cpu_ms']:>9.1f}{cell['p50_ms']:>9.1f}"
+        )
 
 
 def number(value: float | None, digits: int) -> str:

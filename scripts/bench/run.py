@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Measures Aldgate beside its upstream alone, nginx, a bare pass-through and a rival, and what contracts cost; writes
+"""Measures Aldgate beside its upstream alone, nginx, a bare pass-through and a rival, and what contracts and sign-ins cost; writes
 `target/bench/report.json`.
 
 Everything stays on loopback and is bounded in time. Nothing fails because it is slow: the report says what was measured, and
@@ -19,13 +19,14 @@ import compare
 import contracts
 import gateway
 import growth
+import identity
 import instructions
 import report as shown
 import search
 from bed import Programs
 
 ROOT = Path(__file__).resolve().parents[2]
-PARTS = ("compare", "allocations", "growth", "search", "contracts", "instructions")
+PARTS = ("compare", "allocations", "growth", "search", "contracts", "identity", "instructions")
 
 
 def machine() -> dict:
@@ -84,6 +85,8 @@ def main() -> None:
         keep({"search": search.measure(str(programs.aldgate))})
     if "contracts" in parts:
         keep({"contracts": contracts.measure(arguments.binaries, rounds)})
+    if "identity" in parts:
+        keep({"identity": identity.measure(arguments.binaries.resolve(), rounds, seconds)})
     if "instructions" in parts:
         counted(report, instructions.count("growth", arguments.tools))
         keep({})

@@ -1,13 +1,17 @@
 #!/usr/bin/env python3
-"""Runs a leg of the official MCP conformance suite: the gateway as the server, the server behind it alone, or the gateway as
-the client.
+"""Runs a leg of the official MCP conformance suite: the gateway as the server, the server behind it alone, the gateway as
+the client, or its authorization server.
 
 In the server leg, behind the gateway stands testkit's everything-server. Its tools are in the registry as automatic, a policy permits
 everything, and its contracts are pinned. The suite cannot send a token, so a small relay in front of the gateway puts it
 into each request; it changes nothing else and passes bytes on as they come.
 
 In the client leg the suite starts testkit's `conformance_client` for each scenario, which starts `aldgate dev` in front of
-the scenario's server and calls what the gateway lists. The suite looks at what the gateway sends.
+the scenario's server and calls what the gateway lists. The suite looks at what the gateway sends. For the scenarios of `auth/`
+it starts the identity crate's `conformance_sign_in`: the OAuth client of `aldgate login` and of the credentials for upstreams.
+
+In the authorization leg the suite asks the authorization server of `aldgate serve` for a code and a token. A person with an
+account signs in and consents on its pages (`clients/typescript/browser.mjs`).
 
 A scenario passes if it examined something, and no check failed, warned or was skipped. What fails must be exactly what the
 file of expected failures names, and so must the checks that a client scenario skips: a scenario that fails and is not named
@@ -24,6 +28,7 @@ import re
 import shlex
 import shutil
 import signal
+import socket
 import subprocess
 import sys
 import tempfile
@@ -35,10 +40,11 @@ from pathlib import Path
 HERE = Path(__file__).resolve().parent
 MODULES = HERE / "node_modules"
 SUITE = MODULES / "@modelcontextprotocol" / "conformance" / "dist" / "index.js"
+BROWSER = HERE.parent.parent / "clients" / "typescript" / "browser.mjs"
 REVISION = "2026-07-28"
 OLDEST_NODE = 22
 # How many scenarios the pinned suite has for this revision.
-SCENARIOS = {"server": 50, "client": 39}
+SCENARIOS = {"server": 50, "client": 39, "authorization": 2}
 POLICY = """\
 @id("everything")
 permit (principal, action, resource);
@@ -89,12 +95,18 @@ class Running:
 
     def line(self, pattern: str, within: float = 60) -> str:
         """What the first group of the pattern finds in the output, as soon as it is there."""
+        if found := self.found(pattern, within):
+            return found
+        raise SystemExit(f"the {self.name} did not start:\n{self.said.read_text()}")
+
+    def found(self, pattern: str, within: float = 60) -> str | None:
+        """The same; nothing where the process ends before, or takes too long."""
         until = time.monotonic() + within
         while time.monotonic() < until and self.process.poll() is None:
             if found := re.search(pattern, self.said.read_text()):
                 return found[1]
             time.sleep(0.02)
-        raise SystemExit(f"the {self.name} did not start:\n{self.said.read_text()}")
+        return None
 
 
 class Relay:
@@ -235,9 +247,17 @@ def examine_server(node: str, url: str, folder: Path) -> dict[str, list[str]]:
 
 def examine_client(node: str, binaries: Path, folder: Path, excused: list[str]) -> dict[str, list[str]]:
     """Each scenario of the client leg, with what is wrong in it; the checks that may be skipped, where they are not."""
-    command = shlex.join(str(binaries / name) for name in ("examples/conformance_client", "aldgate"))
-    # The suite starts all scenarios at once. The program ends itself before this time is over.
-    said = run(node, folder, "client", "--command", command, "--timeout", "75000")
+    gateway = shlex.join(str(binaries / name) for name in ("examples/conformance_client", "aldgate"))
+    sign_in = shlex.quote(str(binaries / "examples" / "conformance_sign_in"))
+    either = folder / "either.sh"
+    either.write_text(
+        "case $MCP_CONFORMANCE_SCENARIO in\n"
+        f'auth/*) exec {sign_in} "$@" ;;\n'
+        f'*) exec {gateway} "$@" ;;\n'
+        "esac\n"
+    )
+    # The suite starts all scenarios at once. The programs end themselves before this time is over.
+    said = run(node, folder, "client", "--command", shlex.join(["sh", str(either)]), "--timeout", "75000")
     found = {}
     skipped = set()
     for name in re.findall(r"^[✓✗] (\S+): \d+ passed", said, re.MULTILINE):
@@ -249,6 +269,44 @@ def examine_client(node: str, binaries: Path, folder: Path, excused: list[str]) 
         if name not in skipped:
             found.setdefault(name.partition(":")[0], []).append(f"`{name}` is not skipped; take it out of the list")
     return found
+
+
+def examine_authorization(node: str, binary: Path, folder: Path) -> dict[str, list[str]]:
+    """Each scenario of the authorization leg, with what is wrong in it."""
+
+    def aldgate(*arguments: str) -> str:
+        made = subprocess.run([binary, *arguments], cwd=folder, check=True, capture_output=True, text=True)
+        return made.stdout
+
+    (folder / "everything.cedar").write_text(POLICY)
+    (folder / "aldgate.toml").write_text(
+        '[gateway]\nlisten = "127.0.0.1:0"\n[admin]\nlisten = "127.0.0.1:0"\n[policy]\nfiles = ["everything.cedar"]\n'
+    )
+    with Running(folder, "gateway", [binary, "serve", "gateway"]) as gateway:
+        url = gateway.line(r"agents: (http://\S+/mcp)")
+        aldgate("clients", "add", "suite", "--redirect", "http://127.0.0.1/callback")
+        password = json.loads(aldgate("users", "add", "alice", "--json"))["one_time_password"]
+        issuer = ["--url", url.removesuffix("/mcp"), "--client-id", "suite", "--resource", url]
+        command = [node, SUITE, "authorization", *issuer, "--spec-version", REVISION, "-o", folder / "results"]
+        for more in reversed(range(5)):
+            with Running(folder, "suite", [*command, "--port", str(free_port())]) as suite:
+                if more and not suite.found("(Callback server started)"):
+                    # Somebody else had the port before the suite listened at it.
+                    shutil.rmtree(folder / "results", ignore_errors=True)
+                    continue
+                asked = suite.line(r"(?m)^(http://\S+[?&]code_challenge=\S+)$")
+                subprocess.run([node, BROWSER, asked, "alice", password], check=True, stdout=subprocess.DEVNULL)
+                suite.process.wait(30)
+                said = suite.said.read_text()
+                break
+    scenarios = re.findall(r"^=== Running scenario: (\S+) ===$", said, re.MULTILINE)
+    return {name: wrong(checks(f"authorization-server-{name}", folder)) for name in scenarios}
+
+
+def free_port() -> int:
+    """A port that nobody listens at."""
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        return listener.getsockname()[1]
 
 
 def checks(scenario: str, folder: Path) -> list[dict]:
@@ -303,6 +361,7 @@ def main() -> int:
     leg = parser.add_mutually_exclusive_group()
     leg.add_argument("--direct", action="store_true", help="the server leg without the gateway")
     leg.add_argument("--client", action="store_true", help="the client leg, with the gateway as the client")
+    leg.add_argument("--authorization", action="store_true", help="the authorization leg, with the gateway's own server")
     parser.add_argument("--keep", type=Path, help="a new folder for logs and results, which stay there")
     arguments = parser.parse_args()
     binaries = arguments.binaries.resolve()
@@ -318,6 +377,8 @@ def main() -> int:
         file = HERE / ("expected-failures.direct.yml" if arguments.direct else "expected-failures.yml")
         if arguments.client:
             found = examine_client(node, binaries, folder, named(file, "skipped"))
+        elif arguments.authorization:
+            found = examine_authorization(node, binaries / "aldgate", folder)
         else:
             server = [binaries / "examples" / "everything", "127.0.0.1:0"]
             url = held.enter_context(Running(folder, "server", server)).line(r"(http://\S+/mcp)")
@@ -325,9 +386,12 @@ def main() -> int:
                 url = govern(held, folder, binaries / "aldgate", url)
             found = examine_server(node, url, folder)
     way = "straight at the server" if arguments.direct else "through the gateway"
-    title = "the client leg, with the gateway as the client" if arguments.client else f"the server leg, {way}"
+    leg, title = "server", f"the server leg, {way}"
+    if arguments.client:
+        leg, title = "client", "the client leg, with the gateway as the client, and its OAuth client for `auth/`"
+    elif arguments.authorization:
+        leg, title = "authorization", "the authorization leg, against the gateway's own server"
     print(f"the conformance suite, {title}:")
-    leg = "client" if arguments.client else "server"
     return judge(found, named(file, leg), file, leg)
 
 

@@ -20,6 +20,8 @@ mod raw;
 mod respond;
 #[cfg(feature = "sdk")]
 mod rmcp_client;
+#[cfg(feature = "sdk")]
+mod rmcp_sign_in;
 mod seen;
 mod serving;
 mod upstream;
@@ -34,6 +36,8 @@ pub use model::{MODEL_KEY, ModelAnswer, ModelApi, ModelRequest, ModelServer, Scr
 pub use raw::{RawUpstream, Step};
 #[cfg(feature = "sdk")]
 pub use rmcp_client::{RmcpClient, RmcpFault, RmcpHearing};
+#[cfg(feature = "sdk")]
+pub use rmcp_sign_in::{RmcpRegistration, RmcpSignIn};
 pub use seen::Seen;
 pub use serving::Serving;
 pub use upstream::Upstream;

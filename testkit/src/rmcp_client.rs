@@ -11,7 +11,8 @@ use rmcp::service::{
     ServiceError, Subscription,
 };
 use rmcp::transport::StreamableHttpClientTransport;
-use rmcp::transport::streamable_http_client::StreamableHttpClientTransportConfig;
+use rmcp::transport::auth::AuthError;
+use rmcp::transport::streamable_http_client::{StreamableHttpClient, StreamableHttpClientTransportConfig};
 use rmcp::{ClientHandler, RoleClient};
 use serde::Serialize;
 use serde_json::{Map, Value, json};
@@ -37,6 +38,9 @@ pub enum RmcpFault {
     /// The client did not connect.
     #[error("the client did not connect")]
     Connect(#[source] Box<ClientInitializeError>),
+    /// Nobody signed in, or what came of it cannot be used.
+    #[error("the sign-in did not succeed")]
+    SignIn(#[source] Box<AuthError>),
     /// A JSON-RPC error.
     #[error("error {code}: {message}")]
     Rpc {
@@ -93,14 +97,13 @@ impl RmcpClient {
     /// # Errors
     /// [`RmcpFault::Connect`], and [`RmcpFault::Http`].
     pub async fn connect(url: &str, token: &str) -> Result<Self, RmcpFault> {
-        let config = StreamableHttpClientTransportConfig::with_uri(url)
-            .reinit_on_expired_session(false)
-            .auth_header(token);
-        // No proxy, whatever the environment says: everything here is on loopback.
-        // Without certificates, which are slow to read and which nothing here needs.
-        let http = reqwest::Client::builder().no_proxy().tls_certs_only(std::iter::empty());
-        let http = http.pool_max_idle_per_host(0).build()?;
-        let transport = StreamableHttpClientTransport::with_client(http, config);
+        Self::over(StreamableHttpClientTransport::with_client(http()?, config(url).auth_header(token))).await
+    }
+
+    pub(crate) async fn over<C>(transport: StreamableHttpClientTransport<C>) -> Result<Self, RmcpFault>
+    where
+        C: StreamableHttpClient + Send + 'static,
+    {
         let info = Implementation::new("aldgate-testkit", env!("CARGO_PKG_VERSION"));
         let progress = Progress::default();
         let handler = Handler {
@@ -211,6 +214,17 @@ impl RmcpClient {
         let filter = filter.tools_list_changed().prompts_list_changed().resources_list_changed().build();
         Ok(RmcpHearing(self.service.listen(filter).await?))
     }
+}
+
+/// No proxy, whatever the environment says: everything here is on loopback. Without certificates, which are slow to read and
+/// which nothing here needs.
+pub(crate) fn http() -> reqwest::Result<reqwest::Client> {
+    let http = reqwest::Client::builder().no_proxy().tls_certs_only(std::iter::empty());
+    http.redirect(reqwest::redirect::Policy::none()).pool_max_idle_per_host(0).build()
+}
+
+pub(crate) fn config(url: &str) -> StreamableHttpClientTransportConfig {
+    StreamableHttpClientTransportConfig::with_uri(url).reinit_on_expired_session(false)
 }
 
 impl RmcpHearing {

@@ -53,7 +53,7 @@ async fn an_address_where_nobody_listens_is_named() {
     let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
     let url = format!("http://{}/mcp", listener.local_addr().unwrap());
     drop(listener);
-    let endpoint = Endpoint { url: url.clone(), token: None, client_name: "t".to_owned() };
+    let endpoint = Endpoint { url: url.clone(), token: None, renewal: None, client_name: "t".to_owned() };
     let fault = Connection::open_with(&endpoint, Default::default(), quick()).await.err().unwrap();
     assert!(matches!(&fault, ConnectionFault::Unreachable { url: at, .. } if *at == url), "{fault:?}");
 }
@@ -61,7 +61,8 @@ async fn an_address_where_nobody_listens_is_named() {
 #[tokio::test]
 async fn an_address_of_another_kind_is_refused() {
     for (url, found) in [("https://a/mcp", "the scheme `https`"), ("/mcp", "no scheme")] {
-        let endpoint = Endpoint { url: url.to_owned(), token: None, client_name: "t".to_owned() };
+        let endpoint =
+            Endpoint { url: url.to_owned(), token: None, renewal: None, client_name: "t".to_owned() };
         let fault = Connection::open(&endpoint).await.err().unwrap().to_string();
         assert!(fault.contains(found), "{fault}");
     }
@@ -72,6 +73,7 @@ fn the_token_is_not_printed() {
     let endpoint = Endpoint {
         url: "http://a/mcp".to_owned(),
         token: Some("s3cret".to_owned()),
+        renewal: None,
         client_name: "t".to_owned(),
     };
     assert!(!format!("{endpoint:?}").contains("s3cret"));
@@ -96,7 +98,7 @@ async fn refused(status: u16, content_type: &'static str, body: String) -> Conne
     let url = format!("http://{}/mcp", listener.local_addr().unwrap());
     let app = axum::Router::new().fallback(answer);
     let serving = tokio::spawn(async move { axum::serve(listener, app).await.unwrap() });
-    let endpoint = Endpoint { url, token: None, client_name: "t".to_owned() };
+    let endpoint = Endpoint { url, token: None, renewal: None, client_name: "t".to_owned() };
     let fault = Connection::open_with(&endpoint, Default::default(), quick()).await.err().unwrap();
     serving.abort();
     fault

@@ -89,6 +89,7 @@ impl Fake {
         Endpoint {
             url: self.url.clone(),
             token: Some("t0ken".to_owned()),
+            renewal: None,
             client_name: "agent-tests".to_owned(),
         }
     }

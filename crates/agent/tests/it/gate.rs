@@ -61,7 +61,12 @@ impl Gate {
     }
 
     pub(crate) async fn connect(&self) -> Connection {
-        let endpoint = Endpoint { url: self.url.clone(), token: None, client_name: "agent-tests".to_owned() };
+        let endpoint = Endpoint {
+            url: self.url.clone(),
+            token: None,
+            renewal: None,
+            client_name: "agent-tests".to_owned(),
+        };
         Connection::open_with(&endpoint, ClientProfile::default(), quick()).await.unwrap()
     }
 

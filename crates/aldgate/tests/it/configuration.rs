@@ -129,6 +129,39 @@ fn live_contracts_are_compared_at_least_every_five_minutes() {
 }
 
 #[test]
+fn what_an_upstream_is_shown_fits_together() {
+    let upstream = |more: &str| {
+        format!(
+            "[upstreams.a]\nkind = \"http\"\nurl = \"http://127.0.0.1:1/mcp\"\nlock = \"a.json\"\n{more}\n"
+        )
+    };
+    let section = |name: &str, members: &str| format!("[upstreams.a.{name}]\n{members}\n");
+    let header = "kind = \"header\"\nfile = \"a\"";
+    let connection = "kind = \"connection\"\nissuer = \"https://as.example\"\nclient_id = \"a\"";
+    let both = |of_callers: &str, own: &str| {
+        upstream(&format!("{}{}", section("credential", of_callers), section("own_credential", own)))
+    };
+    let nobody = "[identity.server]\nenabled = false\n";
+    for (toml, expected) in [
+        (upstream(&format!("bearer_env = \"A\"\n{}", section("credential", header))), "stand together"),
+        (both(header, header), "belongs to a `credential` of each caller"),
+        (upstream(&section("own_credential", header)), "belongs to a `credential` of each caller"),
+        (both(connection, connection), "is for requests that no caller makes"),
+        (
+            upstream(&section("credential", &format!("{connection}\naudience = \"a\""))),
+            "`audience` does nothing",
+        ),
+        (format!("{nobody}{}", upstream(&section("credential", connection))), "`identity.server.enabled`"),
+    ] {
+        let said = said(&toml).expect_err(&toml);
+        assert!(said.contains("AG-CONFIG-UPSTREAM") && said.contains(expected), "{toml}: {said}");
+    }
+    // The right one gets as far as the lock, which is not there.
+    let right = said(&both(connection, header)).expect_err("no lock");
+    assert!(right.contains("AG-CONFIG-LOCK"), "{right}");
+}
+
+#[test]
 fn an_origin_that_could_never_be_met_is_refused() {
     let upstream = |asking: &str| {
         format!(
@@ -226,7 +259,10 @@ fn a_state_folder_that_cannot_be_made_is_named_by_its_setting() {
     std::fs::write(folder.path().join("file"), "").expect("written");
     let path = folder.path().join("aldgate.toml");
     for state in ["file/state", "file"] {
-        let config = format!("[gateway]\nstate_dir = \"{state}\"\n[identity.server]\nenabled = false\n");
+        let config = format!(
+            "[gateway]\nlisten = \"127.0.0.1:0\"\nstate_dir = \"{state}\"\n[admin]\nlisten = \"127.0.0.1:0\"\n\
+             [identity.server]\nenabled = false\n"
+        );
         std::fs::write(&path, config).expect("written");
         let output = run(&["serve", "gateway", "--config", path.to_str().expect("UTF-8")]);
         let said = String::from_utf8_lossy(&output.stderr).into_owned();
@@ -314,4 +350,64 @@ fn where_spans_go_and_how_many_are_kept_has_bounds() {
     for endpoint in ["127.0.0.1:4318", "ftp://127.0.0.1", "http://user:secret@127.0.0.1:4318"] {
         refused(&section(&format!("otlp_endpoint = \"{endpoint}\"")), "expected a base URL");
     }
+}
+
+#[test]
+fn a_person_is_who_there_is_and_one_person_alone() {
+    let principal = |name: &str, digit: u8| {
+        let hash = format!("sha256:{digit:064}");
+        format!("[[principals]]\nname = \"{name}\"\nkind = \"person\"\ntoken_sha256 = \"{hash}\"\n")
+    };
+    let issuer = "[[identity.issuers]]\nissuer = \"https://login.example.com\"\ntenants = [\"default\"]\n";
+    let base = format!("{}{}{issuer}", principal("maya", 1), principal("lena", 2));
+    let person = |name: &str, what: &str| format!("[[people]]\nname = \"{name}\"\n{what}\n");
+    let subject = |issuer: &str| format!("subjects = [{{ issuer = \"{issuer}\", subject = \"81\" }}]");
+    let good = format!("principals = [\"maya\"]\n{}", subject("https://login.example.com"));
+    assert_eq!(said(&format!("{base}{}", person("maya", &good))), Ok(()));
+    let server = format!("{base}[identity.server]\nenabled = true\n");
+    let own = "principals = [\"maya\"]\naccounts = [\"Maya\"]\nclients = [\"bot\"]";
+    assert_eq!(said(&format!("{server}{}", person("maya", own))), Ok(()));
+    for (what, told) in [
+        ("principals = [\"mara\"]".to_owned(), "there is no principal `mara`"),
+        (subject("https://login.example.com/"), "there is no issuer `https://login.example.com/`"),
+        ("accounts = [\"maya\"]".to_owned(), "no authorization server of its own"),
+        ("clients = [\"bot\"]".to_owned(), "no authorization server of its own"),
+    ] {
+        let said = said(&format!("{base}{}", person("maya", &what))).expect_err("a fault");
+        assert!(said.contains("AG-CONFIG-PEOPLE") && said.contains(told), "{said}");
+    }
+    for (text, told) in [
+        (
+            format!("{base}{}{}", person("maya", &good), person("m", &good)),
+            "is the person `maya` and the person `m`",
+        ),
+        (format!("{base}{}{}", person("maya", &good), person("maya", "")), "two people are named `maya`"),
+        (
+            format!(
+                "{server}{}{}",
+                person("a", "accounts = [\"maya\"]"),
+                person("b", "accounts = [\"MAYA\"]")
+            ),
+            "is the person `a` and the person `b`",
+        ),
+    ] {
+        let said = said(&text).expect_err("a fault");
+        assert!(said.contains("AG-CONFIG-PEOPLE") && said.contains(told), "{said}");
+    }
+}
+
+#[test]
+fn an_upstream_serves_tenants_that_there_are() {
+    let upstream = |tenants: &str| {
+        let lines = "kind = \"http\"\nurl = \"http://127.0.0.1:1/mcp\"\nlock = \"a.json\"\n";
+        format!("[identity.server]\ntenants = [\"acme\"]\n[upstreams.a]\n{lines}tenants = [\"{tenants}\"]\n")
+    };
+    let unknown = said(&upstream("acmee")).expect_err("a fault");
+    assert!(
+        unknown.contains("AG-CONFIG-UPSTREAM") && unknown.contains("the tenant `acmee` in its `tenants`"),
+        "{unknown}"
+    );
+    // What is wrong next is the lock, which is not there.
+    let known = said(&upstream("acme")).expect_err("a fault");
+    assert!(known.contains("AG-CONFIG-LOCK"), "{known}");
 }

@@ -43,7 +43,9 @@ fn an_approved_order_is_dispatched_once_and_the_export_never() {
     assert!(refusals.iter().any(|event| event["tool"] == "export_service_records"), "{refusals:?}");
     let approvals: Vec<_> = named(&events, "approval").iter().map(|event| event["state"].clone()).collect();
     assert_eq!(approvals, ["asked", "approve"]);
-    assert_eq!(ledger(&events).len(), 9);
+    assert_eq!(ledger(&events).len(), 10);
+    assert!(ledger(&events).contains(&"signed in".to_owned()));
+    assert_eq!(named(&events, "signs_in").len(), 1, "the program signs in for the person, and says so");
 }
 
 #[test]
@@ -115,7 +117,11 @@ fn a_run_that_ends_tells_no_token() {
         "127.0.0.1:0",
     ]);
     assert_eq!(named(&events_of(&output), "stage").len(), 1);
-    assert!(!String::from_utf8_lossy(&output.stdout).contains("agt_"));
+    let said = String::from_utf8_lossy(&output.stdout);
+    // Neither what a program shows, nor a client's secret, nor a token.
+    for secret in ["agt_", "ags_", "eyJ"] {
+        assert!(!said.contains(secret), "{secret}");
+    }
 }
 
 #[test]
@@ -171,6 +177,21 @@ fn it_states_what_it_rests_on() {
     assert_eq!(stage["revision"], "2026-07-28");
     let backend = named(&events, "ledger")[0]["search_backend"].as_str().expect("a backend");
     assert!(backend.starts_with("sqlite-fts5"), "{backend}");
+}
+
+#[test]
+fn what_becomes_of_accounts_is_evidence() {
+    let serving = Serving::start(&["--no-run"]);
+    let begun = std::time::Instant::now();
+    loop {
+        let told = serving.run_as(&serving.approver, &["audit", "list", "--kind", "identity", "--json"]);
+        let told = String::from_utf8_lossy(&told.stdout);
+        if ["client_added", "account_added", "signed_in", "granted"].iter().all(|what| told.contains(what)) {
+            return;
+        }
+        assert!(begun.elapsed() < std::time::Duration::from_secs(30), "{told}");
+        std::thread::sleep(std::time::Duration::from_millis(100));
+    }
 }
 
 #[test]

@@ -37,7 +37,15 @@ pub(crate) fn principal(arguments: &[&str]) -> (String, String) {
 }
 
 /// Starts the gateway of a folder and waits until it serves.
-pub(crate) fn serve(folder: &Path) -> (Child, BufReader<ChildStderr>, String, String) {
+pub(crate) fn serve(folder: &Path) -> Serves {
+    try_to_serve(folder).expect("it serves")
+}
+
+/// A gateway, its messages from here on, and where agents and operators reach it.
+type Serves = (Child, BufReader<ChildStderr>, String, String);
+
+/// What it said, where it ended before it served.
+pub(crate) fn try_to_serve(folder: &Path) -> Result<Serves, String> {
     let mut child = aldgate()
         .current_dir(folder)
         .args(["serve", "gateway"])
@@ -45,17 +53,24 @@ pub(crate) fn serve(folder: &Path) -> (Child, BufReader<ChildStderr>, String, St
         .spawn()
         .expect("the binary starts");
     let mut said = BufReader::new(child.stderr.take().expect("its messages"));
+    let mut told = String::new();
     let mut address = |before: &str| {
         loop {
             let mut line = String::new();
-            assert_ne!(said.read_line(&mut line).expect("a line"), 0, "it ended before it served");
-            if let Some(found) = line.trim().strip_prefix(before) {
-                return found.trim().to_owned();
+            if said.read_line(&mut line).expect("a line") == 0 {
+                return None;
             }
+            if let Some(found) = line.trim().strip_prefix(before) {
+                return Some(found.trim().to_owned());
+            }
+            told.push_str(&line);
         }
     };
-    let (url, admin) = (address("agents:"), address("admin:"));
-    (child, said, url, admin)
+    let Some((url, admin)) = address("agents:").zip(address("admin:")) else {
+        child.wait().expect("it ends");
+        return Err(told);
+    };
+    Ok((child, said, url, admin))
 }
 
 impl Host {
@@ -264,4 +279,40 @@ fn the_apis_own_code_is_the_code_of_the_error() {
         assert_eq!(said.lines().next().map(str::trim), Some(code), "{said}");
         assert_eq!(said.contains("--token"), hint, "{said}");
     }
+}
+
+#[test]
+fn a_credential_in_a_file_is_exchanged_while_the_gateway_runs() {
+    let upstream = Upstream::start(&[tool("look", "Looks.")]);
+    let host = Host::start(&upstream, "", &["look"]);
+    let file = host.folder.path().join("a.token");
+    let write = |token: &str| std::fs::write(&file, format!("{token}\n")).expect("written");
+    write("first-secret");
+    let config = host.folder.path().join("aldgate.toml");
+    let text_of = std::fs::read_to_string(&config).expect("a configuration");
+    let credential = "[upstreams.a.credential]\nkind = \"header\"\nfile = \"a.token\"\n";
+    std::fs::write(&config, format!("{text_of}\n{credential}")).expect("written");
+    let host = host.again();
+    let call = || {
+        let output = host.run_as(&host.agent, &["call", "look"]);
+        assert!(output.status.success(), "{}", text(&output));
+        assert!(!text(&output).contains("secret"), "{}", text(&output));
+    };
+    call();
+    // Never the caller's own.
+    assert_eq!(upstream.shown().as_deref(), Some("Bearer first-secret"));
+    write("second-secret");
+    let until = std::time::Instant::now() + Duration::from_secs(30);
+    loop {
+        call();
+        if upstream.shown().as_deref() == Some("Bearer second-secret") {
+            break;
+        }
+        assert_eq!(upstream.shown().as_deref(), Some("Bearer first-secret"));
+        assert!(std::time::Instant::now() < until, "the new credential is not shown");
+        std::thread::sleep(Duration::from_millis(100));
+    }
+    let evidence = text(&host.run_as(&host.approver, &["audit", "list", "--json", "--limit", "500"]));
+    let status = text(&host.run_as(&host.approver, &["status", "--json"]));
+    assert!(!evidence.contains("secret") && !status.contains("secret"), "{evidence} {status}");
 }

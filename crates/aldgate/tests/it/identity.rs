@@ -1,5 +1,19 @@
 //! People and clients that sign in at the gateway's own authorization server.
 
+mod aliases;
+mod approvals;
+mod browser;
+mod chromium;
+mod connecting;
+mod documents;
+mod issuer;
+mod issuers;
+mod matrix;
+mod possession;
+mod recorded;
+mod renewing;
+mod rmcp;
+mod tenants;
 mod world;
 
 use std::os::unix::fs::PermissionsExt as _;
@@ -112,8 +126,8 @@ fn a_decision_is_of_another_person_who_signs_in_for_it() {
     // Maya's own call: she may decide, but not this one.
     let asked = maya.begins(ORDER);
     let own = pending(&maya);
-    fails_with(&maya.signs_in(&["approvals", "approve", &own]), "AG-ADMIN-FORBIDDEN");
-    fails_with(&maya.signs_in(&["approvals", "deny", &own]), "AG-ADMIN-FORBIDDEN");
+    fails_with(&maya.signs_in(&["approvals", "approve", &own]), "AG-DECIDE-SELF");
+    fails_with(&maya.signs_in(&["approvals", "deny", &own]), "AG-DECIDE-SELF");
     let mut lena = world.person("lena", &["approver"]);
     succeeds(&lena.signs_in(&["approvals", "deny", &own]));
     fails_with(&asked.wait_with_output().expect("it ends"), "AG-APPROVAL-DENIED");

@@ -1,7 +1,8 @@
 //! The commands about what is not a tool: resources, prompts, and listening to changes.
 
 use std::io::{BufRead as _, BufReader, Lines};
-use std::process::{Child, ChildStderr, Output, Stdio};
+use std::process::{Child, ChildStderr, Command, Output, Stdio};
+use std::time::{Duration, Instant};
 
 use expect_test::expect;
 use serde_json::{Value, json};
@@ -9,6 +10,7 @@ use serde_json::{Value, json};
 use crate::commands::FieldService;
 use crate::host::{principal, serve};
 use crate::running::{Serving, aldgate, json_of, run};
+use crate::upstream::Upstream;
 
 const TICKET: &str = "ticket://SR-20031";
 
@@ -83,9 +85,9 @@ fn resources_are_listed_and_read() {
         let output = serving.run_as(&serving.agent, &["resources", "read", uri]);
         assert!(!output.status.success() && text(&output).starts_with(code), "{}", text(&output));
     }
-    let approver = serving.run_as(&serving.approver, &["resources", "read", TICKET]);
+    let approver = serving.as_approver(&["resources", "read", TICKET]);
     assert!(text(&approver).starts_with("AG-AUTHORITY-NOT-PERMITTED"), "{}", text(&approver));
-    let nothing = serving.run_as(&serving.approver, &["resources", "list"]);
+    let nothing = serving.as_approver(&["resources", "list"]);
     assert_eq!(text(&nothing), "no resources for this principal\n");
 }
 
@@ -164,6 +166,21 @@ fn the_end_of_a_subscription_is_told_with_its_reason() {
 }
 
 #[test]
+fn an_interrupt_ends_it_while_it_asks_to_listen() {
+    let upstream = Upstream::start(&[]);
+    let variables = [("ALDGATE_URL", upstream.url.as_str()), ("ALDGATE_TOKEN", "agt_any")];
+    let mut child = aldgate().arg("listen").envs(variables).spawn().expect("the binary starts");
+    let begun = Instant::now();
+    while upstream.asked("subscriptions/listen") == 0 {
+        assert!(begun.elapsed() < Duration::from_secs(30), "it never asked");
+        std::thread::sleep(Duration::from_millis(10));
+    }
+    let sent = Command::new("kill").args(["-INT", &child.id().to_string()]).status().expect("kill");
+    assert!(sent.success());
+    assert!(child.wait().expect("it ends").success());
+}
+
+#[test]
 fn what_a_subscription_tells_is_printed() {
     let serving = Serving::start(&["--no-run"]);
     // What the servers list is found while the gateway starts, which is a change too.
@@ -183,7 +200,7 @@ fn what_a_subscription_tells_is_printed() {
     assert!(told.status.success());
     assert_eq!(json_of(&told), json!({"changed": "resource", "uri": TICKET}));
 
-    let refused = serving.run_as(&serving.approver, &["listen", TICKET]);
+    let refused = serving.as_approver(&["listen", TICKET]);
     assert!(text(&refused).starts_with("AG-AUTHORITY-NOT-PERMITTED"), "{}", text(&refused));
 }
 

@@ -5,6 +5,7 @@ mod clients;
 mod collector;
 mod commands;
 mod configuration;
+mod connections;
 mod contracts;
 mod demo;
 mod dev;

@@ -161,7 +161,7 @@ fn a_call_that_waits_for_a_person_goes_on_with_the_decision() {
             .spawn()
             .expect("the binary starts");
         let id = pending(&serving, u64::try_from(quantity).expect("a small number"));
-        assert!(serving.run_as(&serving.approver, &["approvals", "approve", &id]).status.success());
+        assert!(serving.decides(&["approvals", "approve", &id]).status.success());
         let events = events_of(&agent.wait_with_output().expect("it ends"));
         let planned = named(&events, "planned");
         assert_eq!((&planned[0]["id"], &planned[0]["step"]), (&json!("id_order"), &json!(1)));
@@ -204,7 +204,7 @@ fn a_person_at_a_terminal_is_told_what_waits_and_sees_it_go_on() {
     terminal.until("raise_parts_order waits for a person");
     terminal.until("Ctrl-C ends the waiting");
     let id = pending(&serving, 5);
-    assert!(serving.run_as(&serving.approver, &["approvals", "approve", &id]).status.success());
+    assert!(serving.decides(&["approvals", "approve", &id]).status.success());
     let (code, shown) = terminal.end();
     assert_eq!(code, Some(0), "{shown}");
     let place = |part: &str| shown.find(part).unwrap_or_else(|| panic!("`{part}` is missing: {shown}"));
@@ -231,7 +231,7 @@ fn a_denied_order_is_told_to_the_model_as_a_refusal() {
     let agent =
         model.agent(&serving, &[]).stdout(Stdio::piped()).stderr(Stdio::null()).spawn().expect("it starts");
     let id = pending(&serving, 7);
-    assert!(serving.run_as(&serving.approver, &["approvals", "deny", &id]).status.success());
+    assert!(serving.decides(&["approvals", "deny", &id]).status.success());
     let (out, _) = shown(&agent.wait_with_output().expect("it ends"));
     assert!(out.contains("refused by the host (AG-APPROVAL-DENIED)"), "{out}");
     let told = model.last_request().to_string();

@@ -5,6 +5,8 @@ use std::process::{Child, ChildStdout, Command, Output, Stdio};
 
 use serde_json::Value;
 
+use crate::clients::python;
+
 /// The binary, in an empty folder: no test depends on an `aldgate.toml` that lies about.
 pub(crate) fn aldgate() -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_aldgate"));
@@ -67,6 +69,12 @@ pub(crate) struct Serving {
     pub(crate) admin: String,
     pub(crate) agent: String,
     pub(crate) approver: String,
+    /// The approver's token for decisions.
+    pub(crate) decider: String,
+    /// What the approver signs in with.
+    password: String,
+    /// Where what the approver's sign-ins gave is kept.
+    home: tempfile::TempDir,
     pub(crate) events: Vec<Value>,
 }
 
@@ -113,6 +121,9 @@ impl Serving {
             admin: word("admin"),
             agent: word("agent_token"),
             approver: word("approver_token"),
+            decider: word("decider_token"),
+            password: stage["approver"]["password"].as_str().expect("a password").to_owned(),
+            home: tempfile::tempdir().expect("a folder"),
             events,
             child,
             lines,
@@ -128,6 +139,38 @@ impl Serving {
             .env("ALDGATE_TOKEN", token)
             .output()
             .expect("the binary runs")
+    }
+
+    /// Decides as the approver, with the token that is for that alone.
+    pub(crate) fn decides(&self, arguments: &[&str]) -> Output {
+        self.run_as(&self.decider, arguments)
+    }
+
+    /// Runs a command as the approver, who has signed in at the MCP endpoint and at the admin API.
+    pub(crate) fn as_approver(&self, arguments: &[&str]) -> Output {
+        let command = |arguments: &[&str]| {
+            let mut command = aldgate();
+            command.args(arguments).env("XDG_STATE_HOME", self.home.path()).env("PATH", "/nonexistent");
+            command.env("ALDGATE_URL", &self.url).env("ALDGATE_ADMIN_URL", &self.admin);
+            command
+        };
+        let logins: [&[&str]; 2] =
+            [&["login"], &["login", "--admin", "--scope", "admin evidence:read tools:read"]];
+        if !self.home.path().join("aldgate").is_dir() {
+            for login in logins {
+                let mut child = command(login).stderr(Stdio::piped()).spawn().expect("the binary starts");
+                let said = BufReader::new(child.stderr.take().expect("its messages"));
+                let url = said
+                    .lines()
+                    .map_while(Result::ok)
+                    .find_map(|line| line.split_once(" open ").map(|(_, url)| url.trim().to_owned()));
+                let url = url.expect("where to sign in");
+                let browser = python("browser.py").args([&url, "approver", &self.password]).output();
+                assert!(browser.expect("it runs").status.success());
+                assert!(child.wait().expect("it ends").success());
+            }
+        }
+        command(arguments).output().expect("the binary runs")
     }
 
     /// Rows of evidence.

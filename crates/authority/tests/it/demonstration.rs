@@ -36,6 +36,7 @@ fn principal(kind: PrincipalKind, role: &str) -> Principal {
         roles: BTreeSet::from([role.to_owned()]),
         name: role.to_owned(),
         client: "test".to_owned(),
+        actors: Vec::new(),
     }
 }
 

@@ -6,8 +6,10 @@ mod binding;
 mod deciding;
 mod denial;
 mod expiry;
+mod pages;
 mod redeeming;
 mod state;
+mod waiting;
 
 use aldgate_testkit::{Call, Reply};
 use serde_json::json;

@@ -207,7 +207,7 @@ async fn refused_decisions_leave_a_row() {
     assert_eq!(
         decisions,
         [
-            ("chief", "refusal - - AG-ADMIN-FORBIDDEN".to_owned()),
+            ("chief", "refusal - - AG-DECIDE-SELF".to_owned()),
             ("robot", "refusal - - AG-ADMIN-APPROVAL".to_owned()),
             ("approver", "approval_decided - deny -".to_owned()),
             ("approver", "refusal - - AG-ADMIN-DECIDED".to_owned()),

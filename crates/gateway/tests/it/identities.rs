@@ -231,3 +231,64 @@ async fn a_call_that_waits_for_nobody_is_authenticated_once() {
     changing.after(1, Says::Fault(Unauthenticated::Unknown));
     assert_eq!(world.call("look", r#"{"text":"t"}"#).await.status, 200);
 }
+
+/// What comes back until it says nothing for a while, or ends.
+async fn hears(stream: &mut tokio::net::TcpStream) -> String {
+    use tokio::io::AsyncReadExt as _;
+    let mut all = Vec::new();
+    let mut piece = [0; 4096];
+    while let Ok(Ok(read)) = tokio::time::timeout(
+        std::time::Duration::from_millis(if all.is_empty() { 5000 } else { 200 }),
+        stream.read(&mut piece),
+    )
+    .await
+    {
+        if read == 0 {
+            break;
+        }
+        all.extend_from_slice(&piece[..read]);
+    }
+    String::from_utf8_lossy(&all).into_owned()
+}
+
+#[tokio::test]
+async fn who_is_refused_before_the_body_came_goes_on_with_the_connection() {
+    use tokio::io::AsyncWriteExt as _;
+    let world = World::plain().await;
+    let head = |host: &str, kind: &str, more: &str| {
+        format!(
+            "POST /mcp HTTP/1.1\r\nHost: {host}\r\nContent-Type: {kind}\r\n{more}\
+             Accept: application/json, text/event-stream\r\n\r\n"
+        )
+    };
+    let (json, sized) = ("application/json", "Content-Length: 40\r\n");
+    for (status, head) in [
+        (401, head("localhost", json, sized)),
+        (403, head("elsewhere.example", json, sized)),
+        (415, head("localhost", "text/plain", sized)),
+    ] {
+        let mut stream = tokio::net::TcpStream::connect(world.agents()).await.unwrap();
+        stream.set_nodelay(true).unwrap();
+        for _ in 0..2 {
+            // As many clients send it: the head, and the body a moment later.
+            stream.write_all(head.as_bytes()).await.unwrap();
+            tokio::time::sleep(std::time::Duration::from_millis(100)).await;
+            stream.write_all(&[b' '; 40]).await.unwrap();
+            let heard = hears(&mut stream).await;
+            let begins = heard.starts_with(&format!("HTTP/1.1 {status} "));
+            assert!(begins && !heard.contains("connection: close"), "{status}: {heard}");
+        }
+    }
+    // A body that does not come, is not asked for, or is too long, ends the connection, and the answer says so.
+    for (status, more) in [
+        (401, sized),
+        (401, "Content-Length: 40\r\nExpect: 100-continue\r\n"),
+        (413, "Content-Length: 99999999\r\n"),
+    ] {
+        let mut stream = tokio::net::TcpStream::connect(world.agents()).await.unwrap();
+        stream.write_all(head("localhost", json, more).as_bytes()).await.unwrap();
+        let heard = hears(&mut stream).await;
+        let begins = heard.starts_with(&format!("HTTP/1.1 {status} "));
+        assert!(begins && heard.contains("connection: close"), "{more}: {heard}");
+    }
+}

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use aldgate_approval::SealKey;
-use aldgate_authority::{Authority, Entry, PolicySet, PrincipalKind, Prompts, Registry, Resources};
+use aldgate_authority::{Aliases, Authority, Entry, PolicySet, PrincipalKind, Prompts, Registry, Resources};
 use aldgate_evidence::Row;
 use aldgate_gateway::settings::{
     Credential, OnDrift, Pins, Settings, Signatures, Transport, UpstreamSettings,
@@ -48,6 +48,8 @@ pub(crate) struct Config {
     pub(crate) expires_at: Option<time::OffsetDateTime>,
     /// What the token of a principal may be used for, where it is not everything.
     pub(crate) scopes: Vec<(&'static str, &'static str)>,
+    /// Which principals are one person.
+    pub(crate) aliases: Aliases,
     /// The issuers whose tokens are taken.
     pub(crate) issuers: Vec<String>,
     /// Who says who calls, where it is not the table of the tokens.
@@ -79,6 +81,7 @@ impl Config {
             policies: PolicySet::parse(&[("test.cedar".to_owned(), self.policy)]).unwrap(),
             upstreams: self.upstreams,
             identity: self.identity.unwrap_or_else(|| Arc::new(principals(self.expires_at, &self.scopes))),
+            aliases: self.aliases,
             issuers: self.issuers,
             tenants: ["default".to_owned(), "elsewhere".to_owned()].into(),
             signatures: self.signatures,
@@ -96,6 +99,7 @@ pub(crate) fn settings_of(name: &str, prefix: &str, transport: Transport) -> Ups
     UpstreamSettings {
         name: name.to_owned(),
         prefix: prefix.to_owned(),
+        tenants: None,
         transport,
         credential: Credential::Bearer(UPSTREAM_TOKEN.to_owned()),
         pins: Pins::Locked(fake::lock(name)),
@@ -232,6 +236,7 @@ impl World {
             secret: [7; 32],
             expires_at: None,
             scopes: Vec::new(),
+            aliases: Aliases::default(),
             issuers: Vec::new(),
             identity: None,
             telemetry: Telemetry::off(),

@@ -147,11 +147,16 @@ async fn a_list_goes_on_before_the_oldest_of_its_page() {
         filter.before = Some(oldest.id.as_str().to_owned());
         read.extend(page.iter().rev().map(|(record, _)| record.id.as_str().to_owned()));
     }
+    // Without the arguments it is the same list, the other way round.
+    (filter.before, filter.limit) = (None, 9);
+    let newest = store.newest_approvals(&filter, Timestamp(20)).await.unwrap();
+    assert_eq!(newest.iter().map(|record| record.id.as_str().to_owned()).collect::<Vec<_>>(), read);
     ids.sort();
     read.sort();
     assert_eq!(read, ids, "each once");
     filter.tenant = "other".into();
     assert!(store.approvals(&filter, Timestamp(20)).await.unwrap().is_empty());
+    assert!(store.newest_approvals(&filter, Timestamp(20)).await.unwrap().is_empty());
 }
 
 #[tokio::test]

@@ -4,6 +4,7 @@
 mod approvals;
 mod authorization;
 mod contracts;
+mod events;
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -29,6 +30,7 @@ fn principal(subject: &str, tenant: &str) -> Principal {
         roles: BTreeSet::new(),
         name: subject.into(),
         client: "cli".into(),
+        actors: Vec::new(),
     }
 }
 

@@ -30,11 +30,45 @@ async fn a_caller_cannot_decide_for_itself() {
     let world = World::plain().await;
     let id = pending(&world, "chief").await;
     let reply = world.decide_as("chief", &id, "approve").await;
-    assert_eq!((reply.status, code(&reply).as_str()), (403, "AG-ADMIN-FORBIDDEN"), "{}", reply.text());
+    assert_eq!((reply.status, code(&reply).as_str()), (403, "AG-DECIDE-SELF"), "{}", reply.text());
     assert_eq!(world.state_of(&id).await, "pending");
     // The same person may decide for somebody else.
     let others = pending(&world, "agent").await;
     assert_eq!(world.decide_as("chief", &others, "approve").await.status, 200);
+}
+
+#[tokio::test]
+async fn another_name_of_the_caller_decides_nothing() {
+    let one_person = |config: &mut crate::world::Config| {
+        let names = ["agent", "approver"].map(|name| ("config".to_owned(), name.to_owned()));
+        config.aliases.add("somebody", names).unwrap();
+    };
+    let world = World::start(one_person).await;
+    let id = pending(&world, "agent").await;
+    for decision in ["approve", "deny"] {
+        let reply = world.decide_as("approver", &id, decision).await;
+        assert_eq!((reply.status, code(&reply).as_str()), (403, "AG-DECIDE-SELF"), "{}", reply.text());
+    }
+    assert_eq!(world.state_of(&id).await, "pending");
+    // The refusals are told of, with the approval and the code.
+    let refused = world.look("/v1/evidence?kind=refusal").await;
+    let rows = refused["rows"].as_array().unwrap();
+    let decisions = rows.iter().filter(|row| row["method"] == "approvals/decide");
+    let told: Vec<_> =
+        decisions.map(|row| [&row["code"], &row["approval"], &row["principal"]["name"]]).collect();
+    assert_eq!(told, vec![[&json!("AG-DECIDE-SELF"), &json!(id), &json!("approver")]; 2]);
+    // Whoever is not one of them decides.
+    assert_eq!(world.decide_as("chief", &id, "deny").await.status, 200);
+
+    // Read again, the next decision is by what stands there now.
+    let others = approval(&world.client("other").send(&Call::tool("order", BOLTS)).await.unwrap());
+    world.configure(|config| {
+        let names = ["other", "chief"].map(|name| ("config".to_owned(), name.to_owned()));
+        config.aliases.add("chief", names).unwrap();
+    });
+    assert_eq!(world.reload_as("approver").await.status, 200);
+    assert_eq!(code(&world.decide_as("chief", &others, "approve").await), "AG-DECIDE-SELF");
+    assert_eq!(world.decide_as("approver", &others, "approve").await.status, 200);
 }
 
 #[tokio::test]

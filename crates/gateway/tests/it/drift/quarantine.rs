@@ -73,6 +73,25 @@ async fn a_drift_is_evidence_with_both_digests_and_the_diff_for_every_tenant() {
 }
 
 #[tokio::test]
+async fn a_drift_of_an_upstream_is_nothing_to_tenants_that_it_does_not_serve() {
+    let mut world = World::plain().await;
+    serve(&world, &with_look(&breaking()));
+    world.restart(|config| config.up().tenants = Some(["default".to_owned()].into())).await;
+    look_is(&world, Some("quarantined")).await;
+    assert_eq!(events(&world).await, ["quarantined breaking 1"]);
+    let theirs = world.admin("stranger").get("/v1/evidence").await.unwrap().json().unwrap();
+    assert_eq!(theirs["rows"], json!([]));
+    // Neither their own requests nor an operator's list of upstreams have anything of it.
+    let called = world.client("stranger").send(&Call::tool("look", LOOK)).await.unwrap();
+    assert_eq!(code(&called), "AG-TOOL-UNKNOWN", "{}", called.text());
+    let listed = world.client("stranger").send(&Call::method("tools/list")).await.unwrap();
+    assert_eq!(listed.result().unwrap()["tools"], json!([]));
+    // One that serves no tenant that there is, serves nobody.
+    world.restart(|config| config.up().tenants = Some(["nobody".to_owned()].into())).await;
+    assert_eq!(code(&world.call("note", LOOK).await), "AG-TOOL-UNKNOWN");
+}
+
+#[tokio::test]
 async fn a_quarantine_outlives_the_drift_and_the_gateway_until_it_is_released() {
     let mut world = World::start(often).await;
     serve(&world, &with_look(&behavioural()));

@@ -92,3 +92,17 @@ async fn clients_that_send_without_an_end_stop_no_other() {
     .await;
     assert_eq!(world.look("/v1/status").await["counted"]["panics"], 0);
 }
+
+#[tokio::test]
+async fn who_is_refused_before_the_body_came_is_told_that_the_connection_ends() {
+    let world = World::plain().await;
+    let client = world.nobody();
+    let whole = client.wire(&Call::tool("note", r#"{"text":"t"}"#)).unwrap();
+    let whole = String::from_utf8(whole).unwrap();
+    let (head, _) = whole.split_once("\r\n\r\n").unwrap();
+    // A client that sends head and body one after the other would use the connection again.
+    let mut stream = client.open(format!("{head}\r\n\r\n").as_bytes()).await.unwrap();
+    let mut back = String::new();
+    in_the_end(stream.read_to_string(&mut back)).await.unwrap();
+    assert!(back.starts_with("HTTP/1.1 401") && back.contains("\r\nconnection: close\r\n"), "{back}");
+}
