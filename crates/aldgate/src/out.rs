@@ -119,16 +119,20 @@ pub(crate) fn shown_in_json(text: &str) -> String {
     out
 }
 
-/// Characters without a shape of their own that Unicode counts as letters or marks, not as format characters
-/// (`Default_Ignorable_Code_Point` without `Cf`).
-const SHAPELESS: [(char, char); 8] = [
+/// Characters without a shape of their own that Unicode counts as letters, marks or symbols, not as format characters
+/// (`Default_Ignorable_Code_Point` without `Cf`), and those that fonts show as nothing: the empty Braille cell, the null notehead
+/// and the object replacement character.
+const SHAPELESS: [(char, char); 11] = [
     ('\u{34f}', '\u{34f}'),
     ('\u{115f}', '\u{1160}'),
     ('\u{17b4}', '\u{17b5}'),
     ('\u{180b}', '\u{180f}'),
+    ('\u{2800}', '\u{2800}'),
     ('\u{3164}', '\u{3164}'),
     ('\u{fe00}', '\u{fe0f}'),
     ('\u{ffa0}', '\u{ffa0}'),
+    ('\u{fffc}', '\u{fffc}'),
+    ('\u{1d159}', '\u{1d159}'),
     ('\u{e0100}', '\u{e01ef}'),
 ];
 

@@ -75,6 +75,12 @@ fn what_hides_or_reorders_is_seen() {
         tag \u{e0041} selector \u{fe0f} filler \u{3164}
         tag \u{e0041} selector \u{fe0f} filler \u{3164}"]],
     );
+    check(
+        "braille \u{2800} notehead \u{1d159} object \u{fffc}",
+        &expect![[r"
+        braille \u{2800} notehead \u{1d159} object \u{fffc}
+        braille \u{2800} notehead \u{1d159} object \u{fffc}"]],
+    );
 }
 
 #[test]
