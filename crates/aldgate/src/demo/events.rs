@@ -187,8 +187,9 @@ impl Screen {
     pub(super) fn how_to_decide(&self, stage: &Stage, approval: &str, shown: &str) {
         self.emit(&json!({"event": "sign_in", "name": APPROVER, "approval": approval}), || {
             Some(format!(
-                "   decide    in another terminal, which has you sign in as `{APPROVER}` with {shown}:\n             \
+                "   decide    in a browser at {}/approvals, or in another terminal; both have you sign in as `{APPROVER}` with {shown}:\n             \
                  export ALDGATE_URL={} ALDGATE_ADMIN_URL={}\n             {} approvals approve {approval}",
+                stage.url().trim_end_matches("/mcp"),
                 stage.url(),
                 stage.admin(),
                 program::typed(),
@@ -358,7 +359,9 @@ impl Screen {
                  As the person who decides, audits and operates: sign in as `{APPROVER}` with {shown}\n    \
                  unset ALDGATE_TOKEN; export ALDGATE_URL={url} ALDGATE_ADMIN_URL={admin}\n    \
                  {aldgate} login --admin --scope \"admin evidence:read tools:read\"\n    \
-                 {aldgate} approvals list\n    {aldgate} audit list\n    {aldgate} trace list\n    {aldgate} status",
+                 {aldgate} approvals list\n    {aldgate} audit list\n    {aldgate} trace list\n    {aldgate} status\n\n\
+                 What waits is decided there, or in a browser at {pages}/approvals",
+                pages = stage.url().trim_end_matches("/mcp"),
                 aldgate = program::typed(),
                 url = stage.url(),
                 admin = stage.admin(),
