@@ -355,7 +355,7 @@ pub(crate) enum AuditCommand {
         #[arg(long)]
         tool: Option<String>,
         /// Only rows of this kind: `answer`, `intent`, `outcome`, `refusal`, `approval_asked`, `approval_decided`,
-        /// `drift`.
+        /// `drift`, `identity`.
         #[arg(long)]
         kind: Option<String>,
         /// So many at most.

@@ -181,7 +181,7 @@ pub(crate) struct DoorArguments {
     /// The MCP endpoint.
     #[arg(long, value_name = "URL", env = "ALDGATE_URL", default_value = "http://127.0.0.1:7300/mcp")]
     pub(crate) url: String,
-    /// Sign in at the admin API instead: for `status`, `audit`, `approvals list` and the like.
+    /// At the admin API instead: for `status`, `audit`, `approvals list` and the like.
     #[arg(long)]
     pub(crate) admin: bool,
     /// The admin API.
