@@ -1,11 +1,15 @@
 //! Why a journey ended early. [`crate::reply`] turns a refusal into a response, [`crate::record`] into evidence.
 
+mod form;
+
 use aldgate_identity::{DPOP_NONCE, Protected, Scopes, Unauthenticated, lacks_scope};
-use aldgate_wire::request::{Rejection, RequestId};
+use aldgate_wire::request::Rejection;
 use axum::response::Response;
 use http::HeaderValue;
 use http::header::WWW_AUTHENTICATE;
 use serde_json::{Value, json};
+
+pub(crate) use form::Form;
 
 /// A boxed cause, for the log alone.
 type Cause = Box<dyn std::error::Error + Send + Sync>;
@@ -31,35 +35,6 @@ pub(crate) struct Challenge {
     pub(crate) value: String,
     /// The nonce that the next proof of possession has to hold.
     pub(crate) nonce: Option<String>,
-}
-
-/// How the caller is told.
-#[derive(Debug)]
-pub(crate) enum Form {
-    /// An HTTP error; nothing is known of the request.
-    Http(u16),
-    /// A JSON-RPC error.
-    Rpc {
-        /// HTTP status.
-        http: u16,
-        /// JSON-RPC code.
-        code: i64,
-        /// Members of the error's `data`.
-        data: Option<Value>,
-        /// The id, where the body had a readable one but the request was not accepted.
-        id: Option<RequestId>,
-    },
-    /// A tool result with `isError`: the model should see it.
-    Tool,
-    /// An `input_required` result with a notice: somebody has to do something first, the caller may come again.
-    Notice {
-        /// The key of the one thing that is asked.
-        key: &'static str,
-        /// The page on which the caller's own user does it, or sees how it stands; a form with nothing to fill in where there is none.
-        page: Option<String>,
-        /// The sealed state that the caller brings back; where there is none, the request comes again as it is.
-        state: Option<String>,
-    },
 }
 
 /// Names the request to open the page on which an account is connected, and the answer to it.

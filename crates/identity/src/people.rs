@@ -160,22 +160,6 @@ impl People {
         Ok(self.store.account(id).await?.map(User::of))
     }
 
-    /// From when on what was granted in the name of an account is good: it signed out everywhere, was disabled, or its
-    /// password was reset then, in whichever process.
-    ///
-    /// # Errors
-    /// Where the store fails.
-    pub async fn signed_out_at(&self, id: &str) -> Result<Option<OffsetDateTime>, Fault> {
-        let account = self.store.account(id).await?;
-        Ok(account.and_then(|account| account.signed_out_at).map(keys::kept))
-    }
-
-    /// How often argon2 was called.
-    #[must_use]
-    pub fn hashed(&self) -> u64 {
-        self.hasher.calls()
-    }
-
     fn now(&self) -> OffsetDateTime {
         (self.clock)()
     }

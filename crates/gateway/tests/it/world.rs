@@ -1,17 +1,19 @@
 //! A gateway with its upstream, its store and the people around it.
 
+mod principals;
+
 use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::Duration;
 
 use aldgate_approval::SealKey;
-use aldgate_authority::{Aliases, Authority, Entry, PolicySet, PrincipalKind, Prompts, Registry, Resources};
+use aldgate_authority::{Aliases, Authority, Entry, PolicySet, Prompts, Registry, Resources};
 use aldgate_evidence::Row;
 use aldgate_gateway::settings::{
     Credential, OnDrift, Pins, Settings, Signatures, Transport, UpstreamSettings,
 };
 use aldgate_gateway::{ConfigurationSource, Configured, Gateway, Parts};
-use aldgate_identity::{Authenticator, ConfiguredPrincipal, TokenHash, TokenTable};
+use aldgate_identity::Authenticator;
 use aldgate_store::Store;
 use aldgate_telemetry::Telemetry;
 use aldgate_testkit::{Call, Client, Reply, Serving, Upstream};
@@ -21,6 +23,8 @@ use tokio::sync::{broadcast, oneshot};
 use tokio::task::JoinHandle;
 
 use crate::fake;
+pub(crate) use principals::{principals, token};
+
 pub(crate) use crate::reading::{approval, call_id, code, rpc, state, text, told};
 
 /// Who may do what, unless a test says otherwise.
@@ -366,41 +370,6 @@ async fn serve(parts: Parts) -> Running {
         stop,
         served,
     }
-}
-
-/// `agent` and `other` (services that call), `approver` (a person who decides), `robot` (a service that would), `chief`
-/// (a person who calls and decides), `stranger` (a person who decides in another tenant).
-pub(crate) fn principals(expires_at: Option<time::OffsetDateTime>, scopes: &[(&str, &str)]) -> TokenTable {
-    let one = |name: &str, kind, tenant: &str, roles: &[&str]| ConfiguredPrincipal {
-        scopes: scopes
-            .iter()
-            .find(|(who, _)| *who == name)
-            .map(|(_, scopes)| scopes.split_whitespace().map(str::to_owned).collect()),
-        name: name.to_owned(),
-        display_name: None,
-        kind,
-        tenant: tenant.to_owned(),
-        roles: roles.iter().map(|role| (*role).to_owned()).collect(),
-        token_sha256: TokenHash::of(&token(name)).to_string(),
-        expires_at: expires_at
-            .filter(|_| roles == ["agent"])
-            .map(|end| end.format(&time::format_description::well_known::Rfc3339).unwrap()),
-    };
-    let (person, service) = (PrincipalKind::Person, PrincipalKind::Service);
-    TokenTable::new(&[
-        one("agent", service, "default", &["agent"]),
-        one("other", service, "default", &["agent"]),
-        one("approver", person, "default", &["approver"]),
-        one("robot", service, "default", &["approver"]),
-        one("chief", person, "default", &["agent", "approver"]),
-        one("stranger", person, "elsewhere", &["agent", "approver"]),
-    ])
-    .unwrap()
-}
-
-/// The token of a principal.
-pub(crate) fn token(who: &str) -> String {
-    format!("secret-token-of-{who}")
 }
 
 /// Looks again and again until something is there; fails after half a minute.

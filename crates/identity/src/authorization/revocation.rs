@@ -19,11 +19,7 @@ pub(super) async fn endpoint(
     body: Body,
 ) -> Response {
     let id = RequestId::fresh();
-    let revoked = match Params::of_form(&headers, body).await {
-        Ok(params) => server.give_back(&headers, &params).await,
-        Err(refusal) => Err(refusal),
-    };
-    match revoked {
+    match server.give_back(&headers, body).await {
         Ok(()) => answer(StatusCode::OK, &json!({})),
         Err(refusal) => refusal.response(&id),
     }
@@ -31,7 +27,8 @@ pub(super) async fn endpoint(
 
 impl AuthorizationServer {
     /// Revokes the whole grant that a token is of. What is not a token of this client is no reason to refuse (RFC 7009 §2.2).
-    async fn give_back(&self, headers: &HeaderMap, params: &Params) -> Result<(), Refusal> {
+    async fn give_back(&self, headers: &HeaderMap, body: Body) -> Result<(), Refusal> {
+        let params = &Params::of_form(headers, body).await?;
         let client = self.authenticate(headers, params, self.now()).await?;
         let token = params.required("token")?;
         let grant = if let Some(handle) = Handle::open(HandleKind::Refresh, &self.seal, token) {

@@ -60,11 +60,7 @@ pub(super) async fn endpoint(
     body: Body,
 ) -> Response {
     let id = RequestId::fresh();
-    let answered = match Params::of_form(&headers, body).await {
-        Ok(params) => server.token(&headers, &params).await,
-        Err(refusal) => Err(refusal),
-    };
-    let mut response = answered.unwrap_or_else(|refusal| {
+    let mut response = server.token(&headers, body).await.unwrap_or_else(|refusal| {
         let mut response = refusal.response(&id);
         // Who tried it by the header is told so in the header (RFC 6749 §5.2).
         if refusal.code == Code::InvalidClient && headers.contains_key(http::header::AUTHORIZATION) {
@@ -83,7 +79,8 @@ pub(super) async fn endpoint(
 }
 
 impl AuthorizationServer {
-    async fn token(&self, headers: &HeaderMap, params: &Params) -> Result<Response, Refusal> {
+    async fn token(&self, headers: &HeaderMap, body: Body) -> Result<Response, Refusal> {
+        let params = &Params::of_form(headers, body).await?;
         let now = self.now();
         let grant_type = params.required("grant_type")?;
         let proven = self.proven(headers, now)?;

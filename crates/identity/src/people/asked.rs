@@ -6,6 +6,8 @@ use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::Duration;
 
+use axum::Form;
+use axum::extract::rejection::FormRejection;
 use axum::extract::{ConnectInfo, FromRef, FromRequestParts};
 use axum::response::{IntoResponse as _, Response};
 use http::{HeaderMap, HeaderValue, StatusCode, header, request};
@@ -119,6 +121,17 @@ impl Asked {
         };
         let body = html! { (alert(told)) (self.named()) };
         wait_for(page(StatusCode::SERVICE_UNAVAILABLE, title, &body), Duration::from_secs(wait))
+    }
+
+    /// What a form holds; one that cannot be read is noted.
+    pub(super) fn sent<T>(&self, sent: Result<Form<T>, FormRejection>) -> Option<T> {
+        match sent {
+            Ok(Form(sent)) => Some(sent),
+            Err(_) => {
+                self.log("form", Whom::Nobody);
+                None
+            }
+        }
     }
 
     /// The page of a form that cannot be taken.

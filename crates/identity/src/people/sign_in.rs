@@ -89,10 +89,7 @@ pub(super) async fn send(
     asked: Asked,
     sent: Result<Form<Sent>, FormRejection>,
 ) -> Response {
-    let Ok(Form(sent)) = sent else {
-        asked.log("form", Whom::Nobody);
-        return asked.foreign(PATH);
-    };
+    let Some(sent) = asked.sent(sent) else { return asked.foreign(PATH) };
     people.sign_in(&asked, sent).await.unwrap_or_else(|fault| asked.failed(&fault))
 }
 

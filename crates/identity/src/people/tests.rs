@@ -26,6 +26,19 @@ use url::Url;
 
 use super::*;
 
+impl People {
+    /// How often argon2 was called.
+    fn hashed(&self) -> u64 {
+        self.hasher.calls()
+    }
+
+    /// From when on what was granted in the name of an account is good.
+    async fn signed_out_at(&self, id: &str) -> Result<Option<OffsetDateTime>, Fault> {
+        let account = self.store.account(id).await?;
+        Ok(account.and_then(|account| account.signed_out_at).map(keys::kept))
+    }
+}
+
 const START: OffsetDateTime = time::macros::datetime!(2026-12-01 12:00 UTC);
 const GOOD: &str = "wooden anchor over Leiden";
 

@@ -55,10 +55,7 @@ pub(in crate::people) async fn send(
     asked: Asked,
     sent: Result<Form<Sent>, FormRejection>,
 ) -> Response {
-    let Ok(Form(sent)) = sent else {
-        asked.log("form", Whom::Nobody);
-        return asked.foreign(PASSWORD);
-    };
+    let Some(sent) = asked.sent(sent) else { return asked.foreign(PASSWORD) };
     people.new_password(&asked, sent).await.unwrap_or_else(|fault| asked.failed(&fault))
 }
 

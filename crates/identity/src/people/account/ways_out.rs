@@ -45,10 +45,7 @@ impl People {
         sent: Result<Form<Sent>, FormRejection>,
         everywhere: bool,
     ) -> Result<Response, Fault> {
-        let Ok(Form(sent)) = sent else {
-            asked.log("form", Whom::Nobody);
-            return Ok(asked.foreign(PATH));
-        };
+        let Some(sent) = asked.sent(sent) else { return Ok(asked.foreign(PATH)) };
         let Some(open) = self.open(&asked.headers, &asked.key, asked.now).await? else {
             return Ok(see_other(sign_in::PATH));
         };

@@ -43,10 +43,7 @@ pub(in crate::people) async fn add(
     asked: Asked,
     sent: Result<Form<Added>, FormRejection>,
 ) -> Response {
-    let Ok(Form(sent)) = sent else {
-        asked.log("form", Whom::Nobody);
-        return asked.foreign(PATH);
-    };
+    let Some(sent) = asked.sent(sent) else { return asked.foreign(PATH) };
     people.add_passkey(&asked, sent).await.unwrap_or_else(|fault| asked.failed(&fault))
 }
 
@@ -55,10 +52,7 @@ pub(in crate::people) async fn remove(
     asked: Asked,
     sent: Result<Form<Removed>, FormRejection>,
 ) -> Response {
-    let Ok(Form(sent)) = sent else {
-        asked.log("form", Whom::Nobody);
-        return asked.foreign(PATH);
-    };
+    let Some(sent) = asked.sent(sent) else { return asked.foreign(PATH) };
     people.remove_passkey(&asked, sent).await.unwrap_or_else(|fault| asked.failed(&fault))
 }
 

@@ -37,10 +37,7 @@ pub(in crate::people) async fn send(
     asked: Asked,
     sent: Result<Form<Sent>, FormRejection>,
 ) -> Response {
-    let Ok(Form(sent)) = sent else {
-        asked.log("form", Whom::Nobody);
-        return asked.foreign(PATH);
-    };
+    let Some(sent) = asked.sent(sent) else { return asked.foreign(PATH) };
     people.sign_in_by_passkey(&asked, &sent).await.unwrap_or_else(|fault| asked.failed(&fault))
 }
 

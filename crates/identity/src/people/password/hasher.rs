@@ -78,6 +78,7 @@ impl Hasher {
     }
 
     /// How often argon2 was called.
+    #[cfg(test)]
     pub(in crate::people) fn calls(&self) -> u64 {
         self.calls.load(Ordering::Relaxed)
     }
